@@ -110,5 +110,5 @@ export function hostOf(
   host: Host,
   { dialect, root }: { readonly dialect: string; readonly root: string },
 ): Host {
-  return dialectNamed(dialect).hostFor?.(host, root) ?? host;
+  return dialectNamed(dialect).files?.hostFor?.(host, root) ?? host;
 }

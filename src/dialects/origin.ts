@@ -31,7 +31,7 @@ export function originIn(parts: readonly Part[]): MessageOrigin | null {
 /** As its program calls it. */
 export async function originName({ dialect, id }: MessageOrigin): Promise<string> {
   await loadDialects([dialect]);
-  return dialectNamed(dialect).nameOf?.(id) ?? id;
+  return dialectNamed(dialect).naming.nameOf?.(id) ?? id;
 }
 
 /** Whose rows a rollout may begin with, and when it began. */

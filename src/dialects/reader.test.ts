@@ -3,31 +3,34 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
+import type { Native } from "../core/model/entry.ts";
 import { emptyEntry } from "../core/model/entry.ts";
-import type { Native } from "./dialect.ts";
 import { timestampOf } from "./entire/decode.ts";
 import { readerDialect } from "./reader.ts";
 
 test("a line is decoded once for its entry and its turn, and again if asked for another", () => {
   let decoded = 0;
   const reader = readerDialect("droid", {
-    program: { changes: "grows" },
-    layout: { under: [], levels: [], isLog: () => false, idAt: () => null },
-    logPath: () => [],
-    idAt: () => null,
-    decode(value) {
-      decoded++;
-      const native = value as Native;
-      const role = native.role === "user" ? "user" : "assistant";
-      return { entry: { ...emptyEntry(native), kind: "message", role }, fault: null };
+    naming: {
+      layout: { under: [], levels: [], isLog: () => false, idAt: () => null },
+      logPath: () => [],
+      idAt: () => null,
+    },
+    reading: {
+      decode(value) {
+        decoded++;
+        const native = value as Native;
+        const role = native.role === "user" ? "user" : "assistant";
+        return { entry: { ...emptyEntry(native), kind: "message", role }, fault: null };
+      },
     },
   });
   const [one, other] = [{ role: "user" }, { role: "assistant" }];
-  reader.decode(one);
-  assert.equal(reader.signing.turnMark(one, null), "opens");
+  reader.reading.decode(one);
+  assert.equal(reader.turns.turnMark(one, null), "opens");
   assert.equal(decoded, 1);
-  assert.equal(reader.signing.turnMark(other, null), "works");
-  assert.equal(reader.signing.turnMark(one, null), "opens");
+  assert.equal(reader.turns.turnMark(other, null), "works");
+  assert.equal(reader.turns.turnMark(one, null), "opens");
   assert.equal(decoded, 2);
 });
 

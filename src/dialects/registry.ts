@@ -6,8 +6,8 @@
 import { dirname } from "node:path/posix";
 import { type OwnOptions, requireChoice } from "../core/base/choice.ts";
 import { homeagentRoot } from "../core/base/node-paths.ts";
-import { inHome, type Surroundings } from "./agent-program.ts";
 import { OPTIONS as ENTIRE_OPTIONS } from "./entire/options.ts";
+import { inHome, type Surroundings } from "./facets/program.ts";
 import { OPTIONS as RYE_OPTIONS } from "./rye/options.ts";
 
 interface Place {

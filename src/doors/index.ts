@@ -33,9 +33,8 @@ export {
 export type { ByteOffset } from "../core/base/offset.ts";
 export type { OnBadLine } from "../core/log/bad-line-warning.ts";
 export type { Durability, LogMode } from "../core/log/log-options.ts";
-export type { Entry, NewEntry, Part, Role, Speaker, Usage } from "../core/model/entry.ts";
+export type { Entry, Native, NewEntry, Part, Role, Speaker, Usage } from "../core/model/entry.ts";
 export type { SessionStatus } from "../core/model/summary.ts";
-export type { Native } from "../dialects/dialect.ts";
 export type { EntireOptions } from "../dialects/entire/options.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stored-entries.ts";
 export type { DialectName } from "../dialects/registry.ts";

@@ -37,7 +37,8 @@ export async function findGuardedSession(
   const begun: GuardedSession[] = [];
   for (const each of guardedSessions(directory)) {
     const { id } = each.kept;
-    const short = dialectNamed(each.root.agent).nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
+    const short =
+      dialectNamed(each.root.agent).naming.nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
     if (id === name || short === name) exact.push(each);
     if (id.startsWith(name) || short.startsWith(name)) begun.push(each);
   }

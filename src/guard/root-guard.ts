@@ -148,7 +148,7 @@ export class RootGuard {
 
   /** Sessions that changed, in batches; adds all of them and what could not be listed. */
   async *#changed(there: Map<string, string>, hidden: string[]): AsyncGenerator<FoundLog[]> {
-    const { layout } = dialectNamed(this.dialect);
+    const { layout } = dialectNamed(this.dialect).naming;
     const onUnreadable = ({ path, cause }: { path: string; cause: VerbatimError }) => {
       hidden.push(path);
       this.#warn(path, cause);
@@ -176,7 +176,7 @@ export class RootGuard {
    */
   look(path: string): Promise<boolean> {
     return this.#inTurn(async () => {
-      const id = dialectNamed(this.dialect).idAt(path.split("/"));
+      const id = dialectNamed(this.dialect).naming.idAt(path.split("/"));
       if (id === null) return false;
       const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
       if (stats === undefined) return this.sessions.get(path)?.deletedAt !== null;

@@ -30,7 +30,7 @@ export class Sources {
   readonly #read: OpenDirectories;
 
   constructor(host: Host, dialect: string, root: string) {
-    const reading = dialectNamed(dialect).hostFor?.(host, root);
+    const reading = dialectNamed(dialect).files?.hostFor?.(host, root);
     this.#dialect = dialect;
     this.#root = root;
     this.#raw = new OpenDirectories(host, root, { create: false });
@@ -39,7 +39,10 @@ export class Sources {
 
   /** Opens a session as its dialect reads it, and as its program wrote it. */
   async open({ id, path }: FoundLog): Promise<OpenedSource> {
-    const { program, logPath } = dialectNamed(this.#dialect);
+    const {
+      program,
+      naming: { logPath },
+    } = dialectNamed(this.#dialect);
     const file = await openAt(this.#read, logPath(id).join("/"));
     try {
       if (program?.changes === "rows") return { file, isPlain: false, raw: null, mode: null };

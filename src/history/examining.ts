@@ -58,9 +58,9 @@ async function* ofStores(
   fix: boolean,
 ): AsyncGenerator<Step> {
   for (const store of stores) {
-    const { isReadOnly, program } = dialectNamed(store.dialect);
-    if (fix && isReadOnly) continue; // Only its program writes there.
-    if (isReadOnly && program === undefined) continue; // Streams: by their server's directory.
+    const { writing, program } = dialectNamed(store.dialect);
+    if (fix && !writing) continue; // Only its program writes there.
+    if (!writing && program === undefined) continue; // Streams: by their server's directory.
     yield* fix ? repairStore(doctor, store, { isDryRun: false }) : examineStore(doctor, store);
   }
 }

@@ -107,7 +107,7 @@ async function targetsOf(
 /** The log of a session in a store; null for a file elsewhere. */
 function logOf({ dialect, root, id }: FoundSession): ScanTarget | null {
   if (id === null) return null;
-  for (const log of iterateLogs(root, dialectNamed(dialect).layout)) {
+  for (const log of iterateLogs(root, dialectNamed(dialect).naming.layout)) {
     if (log.id === id) return { place: { dialect, root }, log };
   }
   return null;
@@ -119,7 +119,7 @@ async function allTargets(places: Places, options: HistoryScanOptions): Promise<
   const isChosen = await choiceOf(places, chosen, stores, options);
   const targets: ScanTarget[] = [];
   for (const place of stores) {
-    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).layout)) {
+    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).naming.layout)) {
       if (isChosen(place, log.id)) targets.push({ place, log });
     }
   }

@@ -112,12 +112,12 @@ export async function* entriesUpTo(
   turn: number,
   onCut: (next: Native) => void,
 ): AsyncGenerator<VerifiedEntry> {
-  const { signing, takingBack } = dialectNamed(session.dialect);
+  const rules = dialectNamed(session.dialect).turns;
   const turns = new Turns();
   /** A line that undoes others, and what came after it, until a message comes. */
   let waiting: VerifiedEntry[] = [];
   for await (const entry of session.entries()) {
-    const mark = signing.turnMark(entry.native, session.id);
+    const mark = rules.turnMark(entry.native, session.id);
     const begins = turns.note(mark);
     const [first = entry] = waiting;
     if (begins && turns.ended >= turn) {
@@ -125,7 +125,7 @@ export async function* entriesUpTo(
       return;
     }
     waiting.push(entry);
-    if (mark === null && (takingBack?.takesBack(first.native) ?? null) !== null) continue;
+    if (mark === null && (rules.takingBack?.takesBack(first.native) ?? null) !== null) continue;
     yield* waiting;
     waiting = [];
   }

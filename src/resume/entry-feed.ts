@@ -3,6 +3,7 @@
  * order in which they count: without another agent's, retracted and summarised ones.
  */
 
+import type { Compaction, TurnRules } from "../dialects/facets/turns.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
 import { isCheckpoint } from "../sessions/store/mapping.ts";
 import { agentIn, type Dialect } from "./fork/fork.ts";
@@ -31,14 +32,14 @@ export class EntryFeed {
     this.#pipeline = pipeline;
     this.#dialect = dialect;
     this.#id = id;
-    this.#compacted = new Compacted(dialect, (entry) => {
+    this.#compacted = new Compacted(dialect.turns, (entry) => {
       const { kind, native } = entry;
       const isSilent =
-        kind !== "other" || isCheckpoint(native) || dialect.isSilent?.(native) !== false;
+        kind !== "other" || isCheckpoint(native) || dialect.reading.isSilent?.(native) !== false;
       pipeline.add(isSilent ? entry : { ...entry, isUnknown: true });
     });
-    this.#takenBack = new TakeBackFilter(dialect, (entry) => this.#compacted.add(entry));
-    this.#ownLog = new OwnLogFilter(dialect, id, (entry) => this.#takenBack.add(entry));
+    this.#takenBack = new TakeBackFilter(dialect.turns, (entry) => this.#compacted.add(entry));
+    this.#ownLog = new OwnLogFilter(dialect.reading, id, (entry) => this.#takenBack.add(entry));
   }
 
   /** Lines so far, once all were passed on; without checkpoints. */
@@ -73,7 +74,7 @@ export class EntryFeed {
 type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 export class Compacted {
-  readonly #compaction: Dialect["compaction"];
+  readonly #compaction: Compaction | undefined;
   readonly #pass: (entry: Held) => void;
   #room = new Room();
   #held: Held[] = [];
@@ -84,7 +85,7 @@ export class Compacted {
   #isFinished = false;
   #isOutdated = false;
 
-  constructor({ compaction }: Pick<Dialect, "compaction">, pass: (entry: Held) => void) {
+  constructor({ compaction }: Pick<TurnRules, "compaction">, pass: (entry: Held) => void) {
     this.#compaction = compaction;
     this.#pass = pass;
   }

@@ -17,7 +17,8 @@ import { badOption, requireChoice } from "../core/base/choice.ts";
 import type { Host } from "../core/base/host.ts";
 import { toByteOffset } from "../core/base/offset.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import type { Dialect, LineMemory } from "../dialects/dialect.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { LineMemory } from "../dialects/facets/reading.ts";
 import { understand } from "../dialects/files/stored-entries.ts";
 import {
   type BadVerifiedLine,
@@ -93,7 +94,7 @@ export async function openHistory<Name extends TargetName>(
     policy: policyIn(store.root, options.policy).policy,
     head: null,
   };
-  const memory = session.dialect.remembers?.();
+  const memory = session.dialect.reading.remembers?.();
   const judged = { lines: [], end: 0, gated, memory };
   return new OpenHistory(host, store, session, true, options, judged);
 }
@@ -131,7 +132,10 @@ async function judgedSession<Name extends TargetName>(
   return { lines, end: resumed.source.end, gated, memory, resumed };
 }
 
-function memoryOf({ remembers, decode }: Dialect, lines: readonly Line[]): LineMemory | undefined {
+function memoryOf(
+  { reading: { remembers, decode } }: Dialect,
+  lines: readonly Line[],
+): LineMemory | undefined {
   const memory = remembers?.();
   if (!memory) return undefined;
   for (const line of lines) {

@@ -16,7 +16,7 @@ function lineOf(bytes: number, line: number, isSidechain: boolean) {
 test("entries held until the log's owner is known count against the limit", () => {
   const passed: number[] = [];
   const log = (id: string | null) =>
-    new OwnLogFilter(dialectNamed("entire"), id, ({ line }) => passed.push(line));
+    new OwnLogFilter(dialectNamed("entire").reading, id, ({ line }) => passed.push(line));
   const most = lineOf(RESUME_LIMITS.charsMax, 1, true);
   const unknown = log(null);
   unknown.add(most);

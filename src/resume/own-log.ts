@@ -14,15 +14,15 @@ import type { Host } from "../core/base/host.ts";
 import { writerOf } from "../core/log/lock.ts";
 import { openLogPath } from "../core/log/log-path.ts";
 import type { Aside } from "../core/model/entry.ts";
+import type { Reading } from "../dialects/facets/reading.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
-import type { Dialect } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 
 type Judged = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 export class OwnLogFilter {
-  readonly #dialect: Pick<Dialect, "asideOf">;
+  readonly #reading: Pick<Reading, "asideOf">;
   readonly #id: string | null;
   readonly #pass: (entry: Judged) => void;
   readonly #room = new Room();
@@ -34,8 +34,8 @@ export class OwnLogFilter {
   #isSubagents = false;
 
   /** `id` is the session's; null when unknown. */
-  constructor(dialect: Pick<Dialect, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
-    this.#dialect = dialect;
+  constructor(reading: Pick<Reading, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
+    this.#reading = reading;
     this.#id = id;
     this.#pass = pass;
   }
@@ -79,7 +79,7 @@ export class OwnLogFilter {
   }
 
   #asideOf({ native }: VerifiedEntry, isSubagents: boolean): Aside | null {
-    return this.#dialect.asideOf?.(native, this.#id, isSubagents) ?? null;
+    return this.#reading.asideOf?.(native, this.#id, isSubagents) ?? null;
   }
 }
 

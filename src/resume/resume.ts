@@ -185,7 +185,7 @@ function refuseOthers(
   { messages, lines, isUnderstood }: EntryFeed,
 ): void {
   // A stream may hold anything, also a line that is an entry and no message.
-  const hasNone = dialectNamed(session.dialect).holdsAnything
+  const hasNone = dialectNamed(session.dialect).reading.holdsAnything
     ? messages === 0
     : lines > 0 && !isUnderstood;
   if (hasNone) throw nothingUnderstood(session, lines);
@@ -307,7 +307,7 @@ async function readInto(
   const feed = new EntryFeed(pipeline, dialect, session.id);
   let natives: Native[] = [];
   const onCut = (next: Native) => {
-    natives = dialect.cutBefore?.(natives, next) ?? natives;
+    natives = dialect.turns.cutBefore?.(natives, next) ?? natives;
   };
   const read = upTo === null ? session.entries() : entriesUpTo(session, upTo, onCut);
   let at = 0;

@@ -108,7 +108,7 @@ test("of a cleared session only later entries are resumed", async () => {
 
 test("entries that can no longer be undone are not held", () => {
   const passed: number[] = [];
-  const entries = new TakeBackFilter(dialectNamed("sdk"), ({ line }) => passed.push(line));
+  const entries = new TakeBackFilter(dialectNamed("sdk").turns, ({ line }) => passed.push(line));
   const add = (native: Record<string, unknown>, line: number) => {
     entries.add({ ...emptyEntry(native), start: line, end: line + 1, line, verified: true });
   };

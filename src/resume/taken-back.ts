@@ -7,14 +7,13 @@
  *      refused here, too.
  */
 
+import type { Branching, TakingBack, TurnRules } from "../dialects/facets/turns.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
-import type { Dialect, Native } from "./fork/fork.ts";
+import type { Native } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 
-type TakingBack = NonNullable<Dialect["takingBack"]>;
-type Branching = NonNullable<Dialect["branching"]>;
-type Undoing = Pick<Dialect, "takingBack" | "branching">;
+type Undoing = Pick<TurnRules, "takingBack" | "branching">;
 type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 interface Place {

@@ -42,7 +42,7 @@ export interface LookOptions {
 /** Stops after some logs, so that the caller can do other work. */
 export function* findChanged(look: LookOptions): Generator<void, CountableLog[]> {
   const { dialect, root, ledger, onUnreadable } = look;
-  const { layout } = dialect;
+  const { layout } = dialect.naming;
   const options: FindLogsOptions = { onUnreadable };
   const changed: CountableLog[] = [];
   const listed = layout.logsIn?.(root, options) ?? null;
@@ -69,7 +69,7 @@ export function* findChanged(look: LookOptions): Generator<void, CountableLog[]>
 export function changedAt({ dialect, root, ledger }: LookOptions, full: string): CountableLog[] {
   if (!full.startsWith(`${root}/`) || registryEntry(dialect.name).usageIn === undefined) return [];
   const path = full.slice(root.length + 1);
-  const id = dialect.idAt(path.split("/"));
+  const id = dialect.naming.idAt(path.split("/"));
   const stats = lstatSync(full, { throwIfNoEntry: false });
   if (id === null || !stats?.isFile()) return [];
   const { size, mtimeMs } = stats;
@@ -168,7 +168,7 @@ class Walk {
 
   #add(path: string, { size, mtimeMs }: Stats, known: LedgerFile | undefined): void {
     const { dialect, root } = this.#look;
-    const id = dialect.idAt(path.split("/"));
+    const id = dialect.naming.idAt(path.split("/"));
     if (id === null) return;
     this.#changed.push({ dialect, root, log: { id, path, size, mtimeMs }, known });
   }

@@ -1,7 +1,7 @@
 /** Describe: a scanned log as a file of the ledger: whose it is, and what its keys hold within. */
 
 import type { Dialect } from "../dialects/dialect.ts";
-import type { Standing } from "../dialects/dialect-files.ts";
+import type { Standing } from "../dialects/facets/files.ts";
 import { threadIn } from "../dialects/origin.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
 import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
@@ -32,7 +32,7 @@ export function describe(
   counted: SessionCount,
 ): PackedFile {
   const { id, path, size, mtimeMs } = log;
-  const about = counted.about && dialect.about?.(counted.about, id);
+  const about = counted.about && dialect.reading.about?.(counted.about, id);
   const name = parentNameOf(dialect, id);
   const thread = threadIn(counted.about);
   const { standing } = counted;
@@ -61,5 +61,5 @@ export function describe(
 
 /** A parent may be given by its id, or by the name that its program uses. */
 export function parentNameOf(dialect: Dialect, id: string): string {
-  return dialect.nameOf?.(id) ?? id;
+  return dialect.naming.nameOf?.(id) ?? id;
 }

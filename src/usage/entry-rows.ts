@@ -14,7 +14,7 @@
 
 import type { Host } from "../core/base/host.ts";
 import type { Entry, Usage } from "../core/model/entry.ts";
-import type { LineMemory } from "../dialects/dialect.ts";
+import type { LineMemory } from "../dialects/facets/reading.ts";
 import { type MessageOrigin, originIn, originName } from "../dialects/origin.ts";
 import { SessionWindow } from "../sessions/list/session-window.ts";
 import type { Session } from "../sessions/store/session.ts";
@@ -38,7 +38,7 @@ export async function countEntries(
   const usage = new EntryUsage(set);
   try {
     const { dialect, id } = session;
-    const memory = dialect.remembers?.();
+    const memory = dialect.reading.remembers?.();
     for (let at = 0; at < window.end; ) {
       const lines = await window.after(at, LIMITS, memory);
       if (lines.length === 0) break;
@@ -46,7 +46,7 @@ export async function countEntries(
         at = end;
         if (entry === null) continue;
         if (about === null && id !== null) {
-          const learned = dialect.about?.(entry.native, id);
+          const learned = dialect.reading.about?.(entry.native, id);
           if (learned?.cwd) about = entry.native;
           else if (learned?.parent) start ??= entry.native;
         }

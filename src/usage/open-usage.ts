@@ -221,7 +221,7 @@ async function countOther(
       return await countBytes(host, session, scanner.scanner(usageIn), scope);
     }
     const counted = await countEntries(host, session, scanner.set, scope);
-    const standing = await (await dialect.files?.())?.standingOf?.(host, root, log.id);
+    const standing = await (await dialect.files?.load?.())?.standingOf?.(host, root, log.id);
     return { ...counted, standing };
   } finally {
     await session.release();

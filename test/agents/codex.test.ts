@@ -129,7 +129,10 @@ test.each(FOLDERS)(
       summary?.parts.map((part) => part.type === "text" && part.text.split("\n").at(-1)),
       ["Tell me all that you know of the well.", "The well is deep and old."],
     );
-    const { subagents, nameOf } = dialectNamed("codex");
+    const {
+      reading: { subagents },
+      naming: { nameOf },
+    } = dialectNamed("codex");
     const started = (await read("Let another agent count the birds.")).flatMap(
       (entry) => subagents?.startedIn?.(entry) ?? [],
     );
@@ -195,7 +198,9 @@ function row(text: string, role = "user"): string {
 
 function idsIn(root: string, onUnreadable?: (unreadable: Unreadable) => void): string[] {
   const options = onUnreadable ? { onUnreadable } : {};
-  return [...iterateLogs(root, dialectNamed("codex").layout, options)].map(({ id }) => id).sort();
+  return [...iterateLogs(root, dialectNamed("codex").naming.layout, options)]
+    .map(({ id }) => id)
+    .sort();
 }
 
 test("compressed and archived rollouts are sessions, and a plain file is preferred", async () => {
@@ -360,7 +365,7 @@ test("a file that Codex began after turns were reverted is a session of the same
     parent: null,
   });
   assert.deepEqual(idsIn(root), [ID, later]);
-  const { nameOf } = dialectNamed("codex");
+  const { nameOf } = dialectNamed("codex").naming;
   assert.equal(nameOf?.(later), `${UUID}_01998190-2222-7f40-9309-dc4e48c5844a`);
 });
 
@@ -371,7 +376,7 @@ async function takenBack(lines: readonly string[]): Promise<number[]> {
   async function* verified() {
     for (const entry of entries) yield entry as unknown as VerifiedEntry;
   }
-  return [...(await linesTakenBack(dialectNamed("codex"), verified))];
+  return [...(await linesTakenBack(dialectNamed("codex").turns, verified))];
 }
 
 test("turns that were rolled back do not count, and all before them do", async () => {
@@ -445,7 +450,7 @@ test.each(TRANSCRIPTS)(
     const text = readFileSync(source, "utf8");
     put(root, path, text);
     put(root, ".entire/metadata/s1/full.jsonl", text);
-    const id = dialectNamed(dialect).idAt(path.split("/")) ?? "";
+    const id = dialectNamed(dialect).naming.idAt(path.split("/")) ?? "";
     const [own, read] = [
       await readSession(dialect, root, id),
       await readSession("entire", root, "s1"),

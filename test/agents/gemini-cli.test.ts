@@ -284,7 +284,7 @@ test("messages that the user rewound do not count", async () => {
   async function* verified() {
     for (const entry of entries) yield entry as unknown as VerifiedEntry;
   }
-  assert.deepEqual([...(await linesTakenBack(dialectNamed(DIALECT), verified))], [3, 4]);
+  assert.deepEqual([...(await linesTakenBack(dialectNamed(DIALECT).turns, verified))], [3, 4]);
 });
 
 async function readRows(...rows: object[]) {
@@ -351,7 +351,7 @@ test("resuming continues with what the last such row has, and what follows it", 
     prompt("e"),
   );
   const passed: string[] = [];
-  const compacted = new Compacted(dialectNamed(DIALECT), ({ aside, parts }) => {
+  const compacted = new Compacted(dialectNamed(DIALECT).turns, ({ aside, parts }) => {
     const [part] = parts;
     if (!aside && part?.type === "text") passed.push(part.text);
   });

@@ -29,7 +29,9 @@ async function entriesOf(root: string, id: string): Promise<Entry[]> {
 
 function found(root: string) {
   const unreadable: Unreadable[] = [];
-  const logs = findLogs(root, goose.layout, { onUnreadable: (each) => unreadable.push(each) });
+  const logs = findLogs(root, goose.naming.layout, {
+    onUnreadable: (each) => unreadable.push(each),
+  });
   return { logs, problems: unreadable.map(({ cause }) => cause.message) };
 }
 
@@ -82,7 +84,7 @@ test("messages that Goose adds or replaces change what a listing compares", () =
   for (const sql of changes) {
     database.exec(sql);
     const { size, mtimeMs, path: log = "" } = found(root).logs[0] ?? {};
-    assert.deepEqual(lookAtLog(root, log, goose.layout), { size, mtimeMs });
+    assert.deepEqual(lookAtLog(root, log, goose.naming.layout), { size, mtimeMs });
     seen.add(`${size} ${mtimeMs}`);
   }
   assert.equal(seen.size, changes.length);
@@ -108,7 +110,7 @@ test("older files are read, unless the database has their session", async () => 
   );
   const [first, prompt] = await entriesOf(root, "20240101_120000.jsonl");
   assert.ok(first && prompt);
-  const about = goose.about?.(first.native, "20240101_120000.jsonl");
+  const about = goose.reading.about?.(first.native, "20240101_120000.jsonl");
   assert.deepEqual(about, { title: "Old one", cwd: "/home/me/old" });
   expect(prompt).toMatchObject({ role: "user", at: "2024-01-01T12:00:00.000Z" });
   database.close();

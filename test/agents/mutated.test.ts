@@ -129,7 +129,10 @@ const mutation = fc.oneof(
 describe.each(PROGRAMS)("sessions of %s", (name) => {
   const place = placeOf(name);
   const seeds = seedsOf(name).filter((line) => line.startsWith("{"));
-  const { program, idAt } = dialectNamed(name);
+  const {
+    program,
+    naming: { idAt },
+  } = dialectNamed(name);
   const isLog = place !== null && seeds.length > 0;
 
   test("have a known place and known lines, if they are plain logs", () => {
@@ -158,7 +161,7 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
         assert.equal(counted, linesIn(file), file.toString("base64"));
         const { lines: listed } = await storeAt(name, root).summaries().summarise(id);
         assert.equal(listed, counted);
-        JSON.stringify(dialectNamed(name).remembers?.().state());
+        JSON.stringify(dialectNamed(name).reading.remembers?.().state());
       }),
       { numRuns: 100, endOnFailure: true },
     );
@@ -193,7 +196,10 @@ describe.each(PROGRAMS)("sessions of %s", (name) => {
       make(join(root, path));
       const reported: string[] = [];
       const onUnreadable = ({ path: hidden }: { readonly path: string }) => reported.push(hidden);
-      assert.deepEqual([...iterateLogs(root, dialectNamed(name).layout, { onUnreadable })], []);
+      assert.deepEqual(
+        [...iterateLogs(root, dialectNamed(name).naming.layout, { onUnreadable })],
+        [],
+      );
       if (make !== makers[1]) assert.deepEqual(reported, [path]);
       await assert.rejects(readSession(name, root, idAt(path.split("/")) ?? ""), VerbatimError);
     }

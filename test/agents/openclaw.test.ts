@@ -80,6 +80,6 @@ test("sessions that were reset are found next to the live ones", () => {
   for (const name of [...names, "6f1c.trajectory.jsonl", "sessions.json", "6f1c.jsonl.lock"]) {
     put(join(root, "agents/main/sessions", name), "");
   }
-  const found = findLogs(root, openclaw.layout).map(({ path }) => path.split("/").at(-1));
+  const found = findLogs(root, openclaw.naming.layout).map(({ path }) => path.split("/").at(-1));
   assert.deepEqual(found.sort(), names);
 });

@@ -160,7 +160,7 @@ test.each(LAYOUTS)("JSON files of %s are read, every row of them", async (_, lay
     parts.filter(({ type }) => type === "tool_result").length,
     count(({ type }) => type === "tool"),
   );
-  assert.equal(opencode.idAt(opencode.logPath(logs[0]?.id ?? "")), logs[0]?.id);
+  assert.equal(opencode.naming.idAt(opencode.naming.logPath(logs[0]?.id ?? "")), logs[0]?.id);
 });
 
 test("a session that OpenCode copied into its database is listed once", () => {

@@ -24,6 +24,8 @@ export async function entriesOf(root: string, id: string): Promise<Entry[]> {
 
 export function foundLogs(root: string) {
   const unreadable: Unreadable[] = [];
-  const logs = findLogs(root, opencode.layout, { onUnreadable: (each) => unreadable.push(each) });
+  const logs = findLogs(root, opencode.naming.layout, {
+    onUnreadable: (each) => unreadable.push(each),
+  });
   return { logs, problems: unreadable.map(({ cause }) => cause.message) };
 }

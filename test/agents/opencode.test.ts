@@ -51,7 +51,7 @@ test("a session in the database is read as one line for it and one for each mess
   const [start, prompt, answer] = await entriesOf(root, "ses_1");
   assert.ok(start && prompt && answer);
   expect(start).toMatchObject({ kind: "start", at: "1970-01-01T00:00:01.000Z" });
-  expect(opencode.about?.(start.native, "ses_1")).toEqual({
+  expect(opencode.reading.about?.(start.native, "ses_1")).toEqual({
     title: "Count lines",
     cwd: "/home/me/app",
   });
@@ -84,7 +84,7 @@ test("a session in the database is read as one line for it and one for each mess
   ]);
   const fold = new SummaryFold();
   for (const entry of [start, prompt, answer]) {
-    fold.add(entry, null, opencode.signing.turnMark(entry.native, "ses_1"));
+    fold.add(entry, null, opencode.turns.turnMark(entry.native, "ses_1"));
   }
   expect(fold.summary({ agent: null })).toMatchObject({ turns: 1, totalTokens: 47, spend: 0.25 });
   database.close();
@@ -99,7 +99,7 @@ test("a change of a session changes what a listing compares", () => {
   const states = [look()];
   const isOther = () => {
     const { size, mtimeMs, path: log = "" } = look() ?? {};
-    assert.deepEqual(lookAtLog(root, log, opencode.layout), { size, mtimeMs });
+    assert.deepEqual(lookAtLog(root, log, opencode.naming.layout), { size, mtimeMs });
     assert.ok(!states.some((state) => state?.size === size && state?.mtimeMs === mtimeMs));
     states.push(look());
   };
@@ -113,7 +113,7 @@ test("a change of a session changes what a listing compares", () => {
   isOther();
   database.database.exec("DELETE FROM part WHERE message_id = 'msg_3'");
   isOther();
-  assert.equal(lookAtLog(root, "opencode.db/ses_gone", opencode.layout), null);
+  assert.equal(lookAtLog(root, "opencode.db/ses_gone", opencode.naming.layout), null);
   database.close();
 });
 
@@ -289,17 +289,17 @@ test("child sessions, compaction and made-up titles", async () => {
   });
   assert.equal(boundary.saidBy, "program");
   assert.equal(short.saidBy, "summary");
-  const { compaction } = opencode;
+  const { compaction } = opencode.turns;
   assert.ok(compaction);
   assert.ok(compaction.isBoundary(boundary.native) && compaction.isSummary(short.native));
   assert.deepEqual([...compaction.keptBy(boundary.native, [call.native])], [call.native]);
   const [child] = await entriesOf(root, "opencode-dev.db/ses_child");
   assert.ok(child);
-  assert.deepEqual(opencode.about?.(child.native, "opencode-dev.db/ses_child"), {
+  assert.deepEqual(opencode.reading.about?.(child.native, "opencode-dev.db/ses_child"), {
     cwd: "/home/me/app",
     parent: id,
   });
-  assert.equal(opencode.nameOf?.(id), "ses_1");
+  assert.equal(opencode.naming.nameOf?.(id), "ses_1");
   database.close();
 });
 

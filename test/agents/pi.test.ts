@@ -236,7 +236,7 @@ test("files in the directory of PI_CODING_AGENT_SESSION_DIR are found", () => {
   const name = "2026-05-12T01-02-27-657Z_6f1c.jsonl";
   writeFileSync(join(root, name), "");
   writeFileSync(join(root, "other.jsonl"), "");
-  const found = findLogs(root, pi.layout);
+  const found = findLogs(root, pi.naming.layout);
   assert.deepEqual(
     found.map(({ id, path }) => ({ id, path })),
     [{ id: name.replace(".jsonl", ""), path: name }],

@@ -117,7 +117,7 @@ test("rows before a rewind do not count", async () => {
   async function* verified() {
     for (const entry of entries) yield entry as unknown as VerifiedEntry;
   }
-  assert.deepEqual([...(await linesTakenBack(dialectNamed("qwen"), verified))], [2, 3]);
+  assert.deepEqual([...(await linesTakenBack(dialectNamed("qwen").turns, verified))], [2, 3]);
 });
 
 test("the directory is the one that Qwen Code uses", () => {

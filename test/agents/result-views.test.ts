@@ -53,7 +53,7 @@ const ROWS: Readonly<Record<string, object>> = {
 
 for (const [name, row] of Object.entries(ROWS)) {
   test(`an edit in a row of ${name} has the numbers that the agent recorded`, () => {
-    const [view, ...more] = dialectNamed(name).resultViews?.(row as never) ?? [];
+    const [view, ...more] = dialectNamed(name).reading.resultViews?.(row as never) ?? [];
     assert.deepEqual([view?.callId, more.length], ["c1", 0]);
     const lines = numberLines(readHunks(view?.diff ?? "") ?? []).filter(
       ({ kind }) => kind !== "place",
@@ -67,7 +67,7 @@ for (const [name, row] of Object.entries(ROWS)) {
 
 test("rows that are not as expected have no view, whatever they hold", () => {
   for (const name of Object.keys(ROWS)) {
-    const { resultViews } = dialectNamed(name);
+    const { resultViews } = dialectNamed(name).reading;
     for (const bad of [null, 1, "x", [], {}, "@@ -1 +1 @@", [{}], { diff: 1 }]) {
       const rows = [
         { toolUseResult: bad, toolCalls: bad, parts: bad, data: bad, message: bad, payload: bad },
@@ -121,7 +121,7 @@ const CHANGES: Readonly<Record<string, readonly string[]>> = {
 test.each(Object.entries(CHANGES))(
   "edits in our samples of %s have the lines that it recorded",
   (name, changes) => {
-    const { decode, resultViews } = dialectNamed(name);
+    const { decode, resultViews } = dialectNamed(name).reading;
     const values = sampleLogs(name).flatMap(({ path }) => rowsIn(readFileSync(path, "utf8")));
     const views = values.flatMap((value) => {
       const { entry } = decode(value);
@@ -144,20 +144,20 @@ test.each(Object.entries(CHANGES))(
 /** How many edits have numbers of both kinds, all of them the same. */
 function compare(name: string, log: string): number {
   const dialect = dialectNamed(name);
-  const memory = dialect.remembers?.();
-  const fold = new OutlineFold(dialect);
+  const memory = dialect.reading.remembers?.();
+  const fold = new OutlineFold(dialect.reading);
   const diffs = new Map<string, string>();
   const calls = new Map<string, { readonly callId: string; readonly input: unknown }>();
   for (const [start, line] of log.split("\n").entries()) {
     if (line === "") continue;
-    const { entry } = dialect.decode(JSON.parse(line));
+    const { entry } = dialect.reading.decode(JSON.parse(line));
     if (entry === null) continue;
     const read = memory?.read(entry) ?? entry;
     fold.add(read, start, null);
-    for (const { callId, diff } of dialect.resultViews?.(entry.native) ?? []) {
+    for (const { callId, diff } of dialect.reading.resultViews?.(entry.native) ?? []) {
       if (diff !== null) diffs.set(callId, diff);
     }
-    const views = toolViews(dialect.tools, read.parts);
+    const views = toolViews(dialect.reading.tools, read.parts);
     for (const [index, part] of read.parts.entries()) {
       if (part.type !== "tool_call" || !views.some(({ kind }) => kind === "edit")) continue;
       const { callId, input } = part;

@@ -28,7 +28,7 @@ export async function readSessions(
   const store = new Store(nodeHost, { dialect, root });
   const read: Record<string, ReadSession> = {};
   for (const path of Object.keys(files)) {
-    const id = dialectNamed(dialect).idAt(path.split("/"));
+    const id = dialectNamed(dialect).naming.idAt(path.split("/"));
     if (id === null) continue;
     const session = store.session(id);
     const entries: Entry[] = [];

@@ -32,7 +32,7 @@ const NAMES = [
 
 /** Where the program keeps a session as a plain log; null if it keeps none as a plain log. */
 export function placeOf(name: string): string | null {
-  const { layout, idAt } = dialectNamed(name);
+  const { layout, idAt } = dialectNamed(name).naming;
   const layouts = [layout, ...("others" in layout ? (layout.others ?? []) : [])];
   for (const each of layouts) {
     const levels = "levels" in each ? each.levels.map((level) => level ?? "2026") : ["2026"];

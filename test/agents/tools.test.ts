@@ -160,7 +160,7 @@ interface Call {
 }
 
 function callsIn(name: string, files: readonly string[]): Call[] {
-  const { decode, tools } = dialectNamed(name);
+  const { decode, tools } = dialectNamed(name).reading;
   return files.flatMap(valuesIn).flatMap((value) => {
     const parts = decode(value).entry?.parts ?? [];
     const calls = parts.filter((part) => part.type === "tool_call");
@@ -203,7 +203,7 @@ test.each(Object.entries(shared.isThere ? PUBLIC : {}))(
 test("a search of Droid names its patterns and its folder", () => {
   const input = { patterns: ["*.js", "*.ts"], folder: "src" };
   const call = { type: "tool_call", callId: null, tool: "Glob", input } as const;
-  expect(toolViews(dialectNamed("droid").tools, [call])).toMatchObject([
+  expect(toolViews(dialectNamed("droid").reading.tools, [call])).toMatchObject([
     { kind: "search", verb: "Glob", subject: "*.js *.ts", path: "src" },
   ]);
 });

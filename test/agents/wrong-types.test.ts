@@ -8,9 +8,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { Entry } from "../../src/core/model/entry.ts";
+import type { Entry, Native } from "../../src/core/model/entry.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
-import { type LineMemory, listedAside, type Native } from "../../src/dialects/dialect.ts";
+import { type LineMemory, listedAside } from "../../src/dialects/facets/reading.ts";
 import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import { Assembly } from "../../src/resume/assembly.ts";
 import { Pipeline } from "../../src/resume/pipeline.ts";
@@ -99,13 +99,14 @@ class AllReaders {
 
   constructor(name: string) {
     this.#name = name;
-    this.#memory = dialectNamed(name).remembers?.();
+    this.#memory = dialectNamed(name).reading.remembers?.();
   }
 
   read(value: unknown): void {
     const dialect = dialectNamed(this.#name);
-    const { entry: decoded, fault } = dialect.decode(value);
-    for (const ask of [dialect.isOwn, dialect.readsToo, dialect.sessionOf]) ask?.(value);
+    const { entry: decoded, fault } = dialect.reading.decode(value);
+    for (const ask of [dialect.reading.isOwn, dialect.reading.readsToo, dialect.reading.sessionOf])
+      ask?.(value);
     if (decoded === null) {
       assert.equal(typeof fault, "string");
       return;
@@ -114,11 +115,11 @@ class AllReaders {
     // What users of this package write is returned as they wrote it.
     checkEntry(entry, dialect.program === undefined ? Number.NEGATIVE_INFINITY : 0);
     const { native } = entry;
-    const aside = listedAside(dialect, native, ID);
-    const mark = dialect.signing.turnMark(native, ID, aside);
+    const aside = listedAside(dialect.reading, native, ID);
+    const mark = dialect.turns.turnMark(native, ID, aside);
     this.#summary.add(entry, aside, mark);
     this.#index.add(entry, this.#lines, aside);
-    const about = dialect.about?.(native, ID);
+    const about = dialect.reading.about?.(native, ID);
     if (about) this.#summary.learn(about);
     renderEntry(entry, { thinking: true });
     askAll(dialect, native);
@@ -130,7 +131,7 @@ class AllReaders {
   /** What is stored of them. */
   finish(): void {
     JSON.stringify(this.#memory?.state());
-    const again = dialectNamed(this.#name).remembers?.(this.#memory?.state());
+    const again = dialectNamed(this.#name).reading.remembers?.(this.#memory?.state());
     JSON.stringify(again?.state());
     JSON.stringify([this.#index.state(), this.#summary.summary({ agent: null })]);
     this.#index.take();
@@ -139,9 +140,12 @@ class AllReaders {
 }
 
 function askAll(dialect: ReturnType<typeof dialectNamed>, native: Native): void {
-  const { compaction, takingBack, branching, program } = dialect;
-  dialect.agentSaidIn?.(native);
-  dialect.isSilent?.(native);
+  const {
+    turns: { compaction, takingBack, branching },
+    program,
+  } = dialect;
+  dialect.reading.agentSaidIn?.(native);
+  dialect.reading.isSilent?.(native);
   if (compaction?.isBoundary(native)) compaction.keptBy(native, [native]);
   compaction?.isSummary(native);
   takingBack?.says(native);

@@ -10,7 +10,8 @@ import fc from "fast-check";
 import { describe, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import type { NewEntry } from "../../src/core/model/entry.ts";
-import type { Dialect, WriterFacts } from "../../src/dialects/dialect.ts";
+import { type Dialect, writingOf } from "../../src/dialects/dialect.ts";
+import type { WriterFacts } from "../../src/dialects/facets/writing.ts";
 import { Store } from "../../src/sessions/store/store.ts";
 import { refusal, thrownRefusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
@@ -73,19 +74,20 @@ export function runDialectSuite(under: DialectUnderTest): void {
 
   describe(`the dialect ${dialect.name}`, () => {
     test("maps a log's path back to its session id", () => {
-      for (const good of ids) assert.equal(dialect.idAt(dialect.logPath(good)), good);
+      for (const good of ids) assert.equal(dialect.naming.idAt(dialect.naming.logPath(good)), good);
     });
 
     test("never puts a log outside the root", () => {
-      for (const hostile of HOSTILE_IDS) thrownRefusal(() => dialect.logPath(hostile), "BAD_ID");
+      for (const hostile of HOSTILE_IDS)
+        thrownRefusal(() => dialect.naming.logPath(hostile), "BAD_ID");
       fc.assert(
         fc.property(fc.string({ unit: "binary" }), (any) => {
           try {
-            const path = dialect.logPath(any);
+            const path = dialect.naming.logPath(any);
             const below = join("/project", ...path);
             assert.equal(normalize(below), below);
             assert.ok(below.startsWith("/project/"));
-            assert.equal(dialect.idAt(path), any);
+            assert.equal(dialect.naming.idAt(path), any);
           } catch (error) {
             assert.equal((error as { code?: string }).code, "BAD_ID");
           }
@@ -96,7 +98,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
     test("understands or refuses any JSON value without throwing", () => {
       fc.assert(
         fc.property(fc.jsonValue(), (value) => {
-          const { entry, fault } = dialect.decode(value);
+          const { entry, fault } = dialect.reading.decode(value);
           assert.equal(entry === null, typeof fault === "string");
         }),
       );
@@ -104,17 +106,17 @@ export function runDialectSuite(under: DialectUnderTest): void {
 
     test("keeps the parsed line next to what it understood", () => {
       const line: unknown = JSON.parse(
-        JSON.stringify(dialect.complete({ ...native, odd: [1] }, facts)),
+        JSON.stringify(writingOf(dialect).complete({ ...native, odd: [1] }, facts)),
       );
-      assert.deepEqual(dialect.decode(line).entry?.native, line);
+      assert.deepEqual(dialect.reading.decode(line).entry?.native, line);
     });
 
     test("reads back the text of a message", () => {
       for (const message of MESSAGES) {
-        const [said, ...more] = dialect.express(message, facts);
+        const [said, ...more] = writingOf(dialect).express(message, facts);
         assert.ok(said && more.length === 0);
-        const line: unknown = JSON.parse(JSON.stringify(dialect.complete(said, facts)));
-        const { entry } = dialect.decode(line);
+        const line: unknown = JSON.parse(JSON.stringify(writingOf(dialect).complete(said, facts)));
+        const { entry } = dialect.reading.decode(line);
         assert.equal(entry?.role, message.role);
         assert.deepEqual(entry?.parts, message.parts);
       }
@@ -182,7 +184,7 @@ export function runDialectSuite(under: DialectUnderTest): void {
       const session = await openStore().create({ id });
       await session.appendNative(native);
       await session.close();
-      appendFileSync(session.path, JSON.stringify(dialect.complete(native, facts)));
+      appendFileSync(session.path, JSON.stringify(writingOf(dialect).complete(native, facts)));
       const again = await openStore(session.root).open(id);
       assert.equal((await again.last(5)).length, 2);
       await again.appendNative(native);

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import type { Native } from "../../src/dialects/dialect.ts";
+import type { Native } from "../../src/core/model/entry.ts";
 import { readThreadMeta } from "../../src/dialects/rye/files/thread-files.ts";
 import { TranscriptRenderer } from "../../src/doors/rye.ts";
 import type { Session } from "../../src/sessions/store/session.ts";

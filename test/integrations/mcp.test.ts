@@ -186,7 +186,7 @@ test("a damaged search index is created again", async () => {
 test("a session is read whole in steps of any size", async () => {
   const texts = LINES.map((line) => {
     if (typeof line === "string") return "not JSON";
-    return renderEntry(rye.decode(line).entry ?? assert.fail());
+    return renderEntry(rye.reading.decode(line).entry ?? assert.fail());
   });
   for (const limits of [
     { limit: ENTRIES_MAX, chars: CHARS_MAX },

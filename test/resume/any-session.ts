@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { encodeLine } from "../../src/core/log/json.ts";
 import type { Entry, NewEntry, Part } from "../../src/core/model/entry.ts";
-import type { Dialect } from "../../src/dialects/dialect.ts";
+import { type Dialect, writingOf } from "../../src/dialects/dialect.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
 import { writerFacts } from "../support/facts.ts";
 
@@ -151,9 +151,10 @@ export function throughDialect(
   entries: readonly NewEntry[],
 ): (Entry & GatheredEntry)[] {
   const facts = writerFacts({ id: "s", agent: "hello" });
-  const natives = entries.flatMap((entry) => dialect.express(entry, facts));
+  const writing = writingOf(dialect);
+  const natives = entries.flatMap((entry) => writing.express(entry, facts));
   return natives.map((native, at) =>
-    decoded(dialect, encodeLine(dialect.complete(native, facts)), at),
+    decoded(dialect, encodeLine(writing.complete(native, facts)), at),
   );
 }
 
@@ -163,8 +164,8 @@ export function decoded(
   line: Uint8Array | string,
   at: number,
 ): Entry & GatheredEntry {
-  const { entry, fault } = dialect.decode(JSON.parse(Buffer.from(line).toString("utf8")));
+  const { entry, fault } = dialect.reading.decode(JSON.parse(Buffer.from(line).toString("utf8")));
   if (!entry) throw new Error(fault);
-  const aside = dialect.asideOf?.(entry.native, null) ?? null;
+  const aside = dialect.reading.asideOf?.(entry.native, null) ?? null;
   return Object.assign(entry, { start: at * 10, line: at + 1, verified: true, aside });
 }

@@ -153,7 +153,7 @@ test("text of a program or an agent in the user role is not shown as the user's"
     attachment({ type: "queued_command", prompt: "And then?", origin: { kind: "human" } }),
     row("user", "Go."),
   ].map((native) => {
-    const [one, other] = [entire, claude].map(({ decode }) => {
+    const [one, other] = [entire, claude].map(({ reading: { decode } }) => {
       const { entry } = decode(native);
       assert.ok(entry);
       return renderEntry(entry).split("\n")[0];

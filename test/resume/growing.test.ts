@@ -11,6 +11,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/core/model/entry.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { writingOf } from "../../src/dialects/dialect.ts";
 import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
 import { Assembly } from "../../src/resume/assembly.ts";
@@ -34,7 +35,7 @@ type Native = VerifiedEntry["native"];
 
 /** Lines as they are read from a file, with what the dialect remembers of earlier ones. */
 function entriesOf(dialect: string, natives: readonly Native[]): VerifiedEntry[] {
-  const { decode, remembers } = dialectNamed(dialect);
+  const { decode, remembers } = dialectNamed(dialect).reading;
   const memory = remembers?.();
   const entries: VerifiedEntry[] = [];
   for (const native of natives) {
@@ -296,7 +297,7 @@ test.each([
         const facts = writerFacts({ id: ID, agent: "hello" });
         const natives = rows.map((row, at) => {
           const native = { ...row, uuid: `u${at}`, sessionId: ID };
-          return dialect === "sdk" ? dialectNamed(dialect).complete(row, facts) : native;
+          return dialect === "sdk" ? writingOf(dialectNamed(dialect)).complete(row, facts) : native;
         });
         assertGrows(dialect, natives, [name]);
       }),

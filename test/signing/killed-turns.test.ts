@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { test } from "vitest";
 import { dialectNamed } from "../../src/dialects/all.ts";
+import { writingOf } from "../../src/dialects/dialect.ts";
 import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
 import { type Child, startChild, startCompiled } from "../support/child.ts";
 import { isTried } from "../support/seed.ts";
@@ -59,7 +60,7 @@ test.for(TRIED)(
 
 function writtenAt({ dialect }: SignedShape, root: string): Written {
   const id = idFor({ dialect });
-  const logId = dialectNamed(dialect).logPath(id).join("/");
+  const logId = dialectNamed(dialect).naming.logPath(id).join("/");
   const path = `${root}/${logId}`;
   return { target: { dialect, root, logId, id }, path, sidecarPath: `${path}.checkpoints` };
 }
@@ -83,7 +84,7 @@ function recording({ dialect, envelope }: SignedShape, root: string, sign = "tur
     for (const entry of [said(`question ${n}`), answered(`answer ${n}`)]) {
       const by = { agent: "hello", model: "m", cwd: root, version: "1" };
       const facts = { id, nowMs: Date.now(), newId: () => crypto.randomUUID(), ...by };
-      const natives = dialectNamed(dialect).express(entry, facts);
+      const natives = writingOf(dialectNamed(dialect)).express(entry, facts);
       for (const native of natives) child.say(JSON.stringify(native));
     }
   }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import type { Native } from "../../src/dialects/dialect.ts";
+import type { Native } from "../../src/core/model/entry.ts";
 import type { DialectName } from "../../src/dialects/registry.ts";
 import { findSession } from "../../src/sessions/list/find-session.ts";
 import { Store } from "../../src/sessions/store/store.ts";

@@ -3,7 +3,7 @@
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { nodeSurroundings } from "../../src/core/base/node-surroundings.ts";
 import type { Finding } from "../../src/core/findings/finding.ts";
-import type { Native } from "../../src/dialects/dialect.ts";
+import type { Native } from "../../src/core/model/entry.ts";
 import type { DialectName } from "../../src/dialects/registry.ts";
 import { examineOne, examineStore } from "../../src/evidence/doctor/examine.ts";
 import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";

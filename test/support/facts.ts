@@ -1,6 +1,6 @@
 /** A writer's facts, for tests of dialects that need them. */
 
-import type { WriterFacts } from "../../src/dialects/dialect.ts";
+import type { WriterFacts } from "../../src/dialects/facets/writing.ts";
 
 /** Ids are `id-1`, `id-2` …, each once. */
 export function writerFacts(known: Partial<WriterFacts> = {}): WriterFacts {

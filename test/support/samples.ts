@@ -46,7 +46,7 @@ export function sampleLogs(agent: string): readonly SampleLog[] {
     readdirSync(folder.path, { recursive: true, encoding: "utf8" })
       .sort()
       .flatMap((below) => {
-        const id = dialectNamed(agent).idAt(below.split("/"));
+        const id = dialectNamed(agent).naming.idAt(below.split("/"));
         if (id === null) return [];
         return { name: `${folder.name} ${id}`, folder, id, path: join(folder.path, below) };
       }),

@@ -40,10 +40,10 @@ export class SignedMachine {
 
   constructor(name: string, machine: Machine, onWarning: (warning: string) => void) {
     const dialect = dialectNamed(name);
-    const id = dialect.newIds?.make("hello", Date.parse(STARTED), UUID) ?? UUID;
+    const id = dialect.writing?.newIds?.make("hello", Date.parse(STARTED), UUID) ?? UUID;
     this.machine = machine;
     this.machine.makeDirectory(ROOT);
-    this.log = { dialect: name, root: ROOT, logId: dialect.logPath(id).join("/"), id };
+    this.log = { dialect: name, root: ROOT, logId: dialect.naming.logPath(id).join("/"), id };
     this.#onWarning = onWarning;
   }
 

@@ -61,7 +61,7 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
   const isSubagents = await isSubagentsLog(session);
   let asides = 0;
   for await (const entry of session.entries(reading)) {
-    if (dialect.asideOf?.(entry.native, id, isSubagents)) asides++;
+    if (dialect.reading.asideOf?.(entry.native, id, isSubagents)) asides++;
     else for (const line of etf.add(entry)) yield safeText(line);
   }
   for (const line of etf.end()) yield safeText(line);
@@ -92,7 +92,7 @@ async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGe
 async function isSubagentsLog(session: Session): Promise<boolean> {
   const { dialect, id } = session;
   for await (const { kind, native } of session.entries({ onBadLine: "skip" })) {
-    if (kind === "message" && dialect.asideOf?.(native, id) !== "other_agent") return false;
+    if (kind === "message" && dialect.reading.asideOf?.(native, id) !== "other_agent") return false;
   }
   return true;
 }

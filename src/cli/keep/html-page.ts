@@ -8,7 +8,7 @@
 import { nodeHost } from "../../core/base/node-host.ts";
 import type { SessionStatus, Summary } from "../../core/model/summary.ts";
 import { usageOnce } from "../../core/model/usage-once.ts";
-import { listedAside } from "../../dialects/dialect.ts";
+import { listedAside } from "../../dialects/facets/reading.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
 import { OutlineFold } from "../../sessions/outline/outline-fold.ts";
@@ -49,7 +49,7 @@ export async function giveHtmlPage(
   const { id, dialect } = session;
   const notice = await tellNotUnderstood(session, io);
   const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
-  const outline = new OutlineFold(dialect);
+  const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(
     lastItems ? { ...facts, turns: null, lines: null } : facts,
     { thinking: options.thinking === true, tools: options.tools !== false },
@@ -72,8 +72,8 @@ async function* piecesOf(page: SessionPage, items: Items, session: Session, outl
   yield page.head();
   for await (const item of usageOnce<Item>(items)) {
     if ("kind" in item) {
-      const tools = toolViews(dialect.tools, item.parts);
-      const results = dialect.resultViews?.(item.native) ?? [];
+      const tools = toolViews(dialect.reading.tools, item.parts);
+      const results = dialect.reading.resultViews?.(item.native) ?? [];
       outline.add(item, item.start, null); // First: the page asks it for the lines of edits.
       yield page.entry({ ...item, tools, results });
     } else yield page.badLines(item);
@@ -141,9 +141,9 @@ async function summarise(session: Session): Promise<Summary> {
   const fold = new SummaryFold();
   let said: string | null = null;
   for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
-    const mark = session.dialect.signing.turnMark(entry.native, session.id);
-    fold.add(entry, listedAside(session.dialect, entry.native, session.id), mark);
-    said ??= session.dialect.agentSaidIn?.(entry.native) ?? null;
+    const mark = session.dialect.turns.turnMark(entry.native, session.id);
+    fold.add(entry, listedAside(session.dialect.reading, entry.native, session.id), mark);
+    said ??= session.dialect.reading.agentSaidIn?.(entry.native) ?? null;
   }
   return fold.summary({ agent: agentOf(session, said), status: await standing(session) });
 }
@@ -154,8 +154,8 @@ async function summaryOfLast(session: Session, items: readonly Item[]): Promise<
   let said: string | null = null;
   for (const item of items) {
     if (!("kind" in item)) continue;
-    fold.add(item, listedAside(session.dialect, item.native, session.id));
-    said ??= session.dialect.agentSaidIn?.(item.native) ?? null;
+    fold.add(item, listedAside(session.dialect.reading, item.native, session.id));
+    said ??= session.dialect.reading.agentSaidIn?.(item.native) ?? null;
   }
   const known = { agent: agentOf(session, said), status: await standing(session) };
   const { agent, model, status, updatedAt } = fold.summary(known);
@@ -164,14 +164,14 @@ async function summaryOfLast(session: Session, items: readonly Item[]): Promise<
 
 /** The agent, from the lines or else from the id; null if neither has it. */
 function agentOf({ id, dialect }: Session, said: string | null): string | null {
-  if (dialect.agentSaidIn) return said;
-  return id.includes("/") ? (dialect.agentOf?.(id) ?? null) : null;
+  if (dialect.reading.agentSaidIn) return said;
+  return id.includes("/") ? (dialect.naming.agentOf?.(id) ?? null) : null;
 }
 
 /** The status of a session that has not ended, from its dialect's files. */
 async function standing({ root, logId, dialect }: Session): Promise<SessionStatus | null> {
-  const id = dialect.layout.idAt(logId.split("/"));
-  const files = await dialect.files?.();
+  const id = dialect.naming.layout.idAt(logId.split("/"));
+  const files = await dialect.files?.load?.();
   if (id === null || !files?.standingOf) return null;
   return (await files.standingOf(nodeHost, root, id)).status;
 }

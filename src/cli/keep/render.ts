@@ -55,7 +55,7 @@ async function openGiven(run: Run) {
   if (threadId === undefined) return openByName(name ?? "", run);
   // The only dialect whose sessions are called threads.
   await loadDialects(DIALECT_NAMES);
-  const dialect = DIALECT_NAMES.find((each) => dialectNamed(each).document !== undefined);
+  const dialect = DIALECT_NAMES.find((each) => dialectNamed(each).reading.document !== undefined);
   if (options.dialect !== undefined && options.dialect !== dialect) {
     throw new UsageError(`--thread-id names a ${dialect} thread`);
   }

@@ -35,14 +35,14 @@ async function named(run: Run): Promise<OutgoingSession[]> {
   const sessions: OutgoingSession[] = [];
   for (const name of run.args) {
     const { dialect, root, id } = await findSession(nodeHost, name, whereOf(run.options));
-    const { isReadOnly, logPath } = dialectNamed(dialect);
+    const { naming, writing } = dialectNamed(dialect);
     if (id === null) throw new UsageError(`${name} is in no store; name a session of one`);
-    if (isReadOnly) {
+    if (!writing) {
       throw new UsageError(
         `${name} is of another program, which may rewrite it; \`verbatim guard --to\` sends copies`,
       );
     }
-    const path = logPath(id).join("/");
+    const path = naming.logPath(id).join("/");
     sessions.push({ dialect, root, path, file: path, generation: null });
   }
   return sessions;

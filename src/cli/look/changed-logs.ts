@@ -31,7 +31,7 @@ export function changedLogs(
   };
   const { isKnown } = kept;
   for (const store of stores) {
-    const { layout } = dialectNamed(store.dialect);
+    const { layout } = dialectNamed(store.dialect).naming;
     for (const log of iterateLogs(store.root, layout, { onUnreadable, isKnown })) {
       if (isKnown(log.path, log.size, log.mtimeMs)) continue; // The layout did not ask.
       if (changed.length === changedMax || !kept.isNext(log)) return null;

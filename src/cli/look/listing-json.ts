@@ -118,7 +118,7 @@ export async function liveAmong(
 function mayBeLive({ line, place, isMissing }: SessionLine, nowMs: number): boolean {
   if (isMissing) return false;
   if (nowMs - line.mtimeMs < GROWING_MS) return true;
-  if (dialectNamed(place.dialect).isReadOnly) return false;
+  if (!dialectNamed(place.dialect).writing) return false;
   return existsSync(`${join(place.root, JSON.parse(line.logPathJson) as string)}.lock`);
 }
 

@@ -256,7 +256,7 @@ function pinsStamp(): string | null {
 /** The logs of all stores, lazily. */
 function* logsOf(stores: readonly FoundStore[], onUnreadable: () => void): Generator<FoundLog> {
   for (const { dialect, root } of stores) {
-    yield* iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable });
+    yield* iterateLogs(root, dialectNamed(dialect).naming.layout, { onUnreadable });
   }
 }
 

@@ -26,7 +26,7 @@ export async function warnOfJournal(stores: readonly FoundStore[], io: Io): Prom
 
 /** Streams of a server hold anything. */
 function isOfServer({ dialect }: FoundStore): boolean {
-  return dialectNamed(dialect).holdsAnything ?? false;
+  return dialectNamed(dialect).reading.holdsAnything ?? false;
 }
 
 function rootOf({ root }: FoundStore): string {

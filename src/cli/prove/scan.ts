@@ -193,7 +193,7 @@ async function targetsOf(asked: ScanRequest, report: Report, io: Io): Promise<Sc
   const targets: ScanTarget[] = [];
   for (const place of stores) {
     const onUnreadable = ({ id, path, cause }: Unreadable) => report.unreadable(id ?? path, cause);
-    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).layout, {
+    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).naming.layout, {
       onUnreadable,
     })) {
       if (isChosen(place, log.id)) targets.push({ place, log });
@@ -222,7 +222,7 @@ async function choiceOf(chosen: ChosenSessions, stores: readonly FoundStore[], i
 /** The log of a session in a store; null for a file elsewhere. */
 function targetAt({ dialect, root, id }: FoundSession): ScanTarget | null {
   if (id === null) return null;
-  for (const log of iterateLogs(root, dialectNamed(dialect).layout)) {
+  for (const log of iterateLogs(root, dialectNamed(dialect).naming.layout)) {
     if (log.id === id) return { place: { dialect, root }, log };
   }
   return null;

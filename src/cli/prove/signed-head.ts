@@ -52,9 +52,9 @@ export async function readNamedHead(name: string, run: Run): Promise<ReportedHea
 export function giveUpSurplus(name: string, run: Run, head: PinnedHead): Promise<string> {
   return withNamedLog(name, run, async (log, options) => {
     // A stream is locked with its data directory.
-    const held = dialectNamed(log.dialect).isReadOnly
-      ? null
-      : await holdLog(nodeHost, log.logId, log.root);
+    const held = dialectNamed(log.dialect).writing
+      ? await holdLog(nodeHost, log.logId, log.root)
+      : null;
     try {
       return await putSurplusAside(nodeHost, log, head, options);
     } finally {

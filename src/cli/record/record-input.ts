@@ -20,7 +20,7 @@ import { inexactNumber } from "../../core/base/exact-numbers.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import type { ByteOffset } from "../../core/base/offset.ts";
 import { decodeLine } from "../../core/log/json.ts";
-import type { Native } from "../../dialects/dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io } from "../command/command.ts";

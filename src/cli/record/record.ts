@@ -6,7 +6,7 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import type { Durability } from "../../core/log/log-options.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
-import type { RecordedSession, RecordOption } from "../../dialects/recording.ts";
+import type { RecordedSession, RecordOption } from "../../dialects/facets/writing.ts";
 import { DEFAULT_DIALECT } from "../../dialects/registry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Follower, Store, StoreOptions } from "../../sessions/store/store.ts";
@@ -39,7 +39,8 @@ export async function runRecord(run: Run): Promise<number> {
   const { session, isNew } = await openSession(store, asked);
   const writer = await session.openToAppend();
   const isAcknowledging = options.ack === true;
-  const start = writer.end === 0 ? (dialectNamed(asked.dialect).recording?.start ?? null) : null;
+  const start =
+    writer.end === 0 ? (dialectNamed(asked.dialect).writing?.recording?.start ?? null) : null;
   const signal = io.interruption();
   io.out(JSON.stringify({ session: session.id, path: session.path }));
   if (writer.end > 0 && options.sign === undefined) await warnIfSigned(store, session, io);
@@ -73,7 +74,7 @@ export async function runRecord(run: Run): Promise<number> {
 
 /** The session was named on stdout, so stderr says that it is gone. */
 async function tellEmpty({ id, path, dialect }: Session, io: Io): Promise<void> {
-  const names = (await dialect.files?.())?.derived?.names;
+  const names = (await dialect.files?.load?.())?.derived?.names;
   const { removeEmptyDirectory } = await import("./record-input.ts");
   // Only dialects with derived files have a directory for each session.
   if (names) removeEmptyDirectory(dirname(path), names);
@@ -125,7 +126,7 @@ async function askedFor(options: Run["options"]): Promise<Asked> {
     storeOptions: {
       durability: options.durability as Durability,
       sign: (options.sign ?? false) as boolean | "turn" | "append",
-      ...dialectNamed(dialect).recording?.storeOptions?.(own),
+      ...dialectNamed(dialect).writing?.recording?.storeOptions?.(own),
     },
   };
 }
@@ -184,7 +185,7 @@ async function openSession(
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const given = { ...own, session: sessionId };
   const found: RecordedSession =
-    (await dialectNamed(dialect).recording?.session?.(given, {
+    (await dialectNamed(dialect).writing?.recording?.session?.(given, {
       host: nodeHost,
       root: store.root,
     })) ?? (sessionId === undefined ? { isNew: true } : { id: sessionId });

@@ -7,7 +7,7 @@
 
 import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { Native } from "../../dialects/dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { captureAnthropic } from "../../sessions/capture/anthropic.ts";
 import type { CaptureSession } from "../../sessions/capture/capture.ts";
 import { captureOpenAI } from "../../sessions/capture/openai.ts";

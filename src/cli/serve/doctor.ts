@@ -188,11 +188,11 @@ export async function nodeDoctor(io: Io): Promise<Doctor> {
 
 /** Streams are examined by the directory of their server. */
 function isExamined({ dialect }: { readonly dialect: string }): boolean {
-  const { isReadOnly, program } = dialectNamed(dialect);
-  return !isReadOnly || program !== undefined;
+  const { writing, program } = dialectNamed(dialect);
+  return writing !== undefined || program !== undefined;
 }
 
 /** Only their server writes to streams, and only their program to other sessions. */
 function isMendable({ dialect }: { readonly dialect: string }): boolean {
-  return !dialectNamed(dialect).isReadOnly;
+  return dialectNamed(dialect).writing !== undefined;
 }

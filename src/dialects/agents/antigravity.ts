@@ -104,13 +104,14 @@ const { layout, logPath, idAt } = directoryIds({
 });
 
 export const antigravity = readerDialect("antigravity", {
-  tools,
-  program: {
-    changes: "grows",
+  naming: {
+    layout,
+    logPath,
+    idAt,
   },
-  layout,
-  logPath,
-  idAt,
-  decode,
-  isOwn,
+  reading: {
+    decode,
+    isOwn,
+    tools,
+  },
 });

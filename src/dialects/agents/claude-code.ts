@@ -4,8 +4,7 @@
  */
 
 import { readUserFile } from "../../core/base/node-user-files.ts";
-import type { Retention, SessionDetails } from "../agent-program.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { agentRowIn, asideOf, isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { decode, isRow } from "../entire/decode.ts";
@@ -13,6 +12,8 @@ import { QueueMemory } from "../entire/queue.ts";
 import { resultViews } from "../entire/result-views.ts";
 import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
+import type { Retention } from "../facets/program.ts";
+import type { SessionDetails } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { getNumber, getObject, getString, isObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../shared/path-ids.ts";
@@ -89,34 +90,39 @@ function settingIn(path: string): number | null {
 }
 
 export const claudeCode = readerDialect("claude-code", {
-  tools,
-  resultViews,
-  subagents: {
-    ...subagents,
-    ownLogsOf(native, id) {
-      const agent = agentRowIn(native) && getString(getObject(native, "data"), "agentId");
-      return agent ? subagentLogs(id, agent) : [];
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn: isRow,
+    about,
+    asideOf(native: Native, id, isSubagents = false) {
+      // The id is examined only for rows of which it decides: this runs for every row of a listing.
+      const isOwn = isSubagents || (native.isSidechain === true && id !== null && isSubagent(id));
+      return asideOf(native, id, isOwn);
     },
+    isSilent,
+    isProgramsPrompt,
+    remembers: (state) => new QueueMemory(state),
+    tools,
+    resultViews,
+    subagents: {
+      ...subagents,
+      ownLogsOf(native, id) {
+        const agent = agentRowIn(native) && getString(getObject(native, "data"), "agentId");
+        return agent ? subagentLogs(id, agent) : [];
+      },
+    },
+  },
+  turns: {
+    compaction,
   },
   program: {
     resume: (name) => `claude --resume ${name}`,
-    changes: "grows",
     retention,
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn: isRow,
-  about,
-  asideOf(native: Native, id, isSubagents = false) {
-    // The id is examined only for rows of which it decides: this runs for every row of a listing.
-    const isOwn = isSubagents || (native.isSidechain === true && id !== null && isSubagent(id));
-    return asideOf(native, id, isOwn);
-  },
-  isSilent,
-  isProgramsPrompt,
-  compaction,
-  remembers: (state) => new QueueMemory(state),
 });

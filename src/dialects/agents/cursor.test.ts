@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { typedText } from "../../core/model/typed-text.ts";
-import type { Native } from "../dialect.ts";
 import { cursor } from "./cursor.ts";
 
 const page = docsPage("formats/cursor");
@@ -13,19 +13,19 @@ const rows = page.lines("jsonl cursor-row").map((line) => JSON.parse(line) as Na
 test("the example paths have the ids on the page", () => {
   const paths = JSON.parse(page.block("json cursor-ids")) as [string, string][];
   for (const [path, id] of paths) {
-    assert.equal(cursor.idAt(path.split("/")), id);
-    assert.equal(cursor.logPath(id).join("/"), path);
+    assert.equal(cursor.naming.idAt(path.split("/")), id);
+    assert.equal(cursor.naming.logPath(id).join("/"), path);
   }
   const [[, main = ""] = [], [, subagent = ""] = []] = paths;
-  assert.equal(cursor.about?.({}, subagent)?.parent, main);
-  assert.equal(cursor.about?.({}, main), null);
+  assert.equal(cursor.reading.about?.({}, subagent)?.parent, main);
+  assert.equal(cursor.reading.about?.({}, main), null);
   const roots = (environment: Record<string, string>) =>
     cursor.program?.roots({ environment, home: "/home/me", platform: "darwin" });
   assert.deepEqual(roots({ CURSOR_DATA_DIR: "/srv/c" }), ["/srv/c", "/home/me/.cursor"]);
 });
 
 test("the example rows are decoded as the page says", () => {
-  const entries = rows.map((row) => cursor.decode(row).entry);
+  const entries = rows.map((row) => cursor.reading.decode(row).entry);
   assert.deepEqual(
     entries.map((entry) => [
       entry?.kind,
@@ -44,14 +44,14 @@ test("the example rows are decoded as the page says", () => {
   const [prompt] = entries[0]?.parts ?? [];
   assert.equal(prompt?.type === "text" && typedText(prompt.text), "How long is the readme?");
   assert.deepEqual(
-    rows.map((row) => cursor.isOwn?.(row)),
+    rows.map((row) => cursor.reading.isOwn?.(row)),
     [true, true, true, true, false],
   );
 });
 
 test("the project is the directory whose name fits, and no other", () => {
   const [, call = {}] = rows;
-  const at = (id: string) => cursor.about?.(call, `${id}/agent-transcripts/6f1c/6f1c`);
+  const at = (id: string) => cursor.reading.about?.(call, `${id}/agent-transcripts/6f1c/6f1c`);
   assert.equal(at("home-me-app")?.cwd, "/home/me/app");
   assert.equal(at("home-you-app"), null);
 });

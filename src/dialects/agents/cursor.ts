@@ -1,10 +1,10 @@
 /** cursor: the transcripts of Cursor's agents. Page: docs/formats/cursor.md. */
 
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Native, Understood } from "../dialect.ts";
 import { partsOf } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
+import type { SessionDetails, Understood } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, type PathIds, pathIds } from "../shared/path-ids.ts";
@@ -146,18 +146,21 @@ const tools: ToolTable = {
 };
 
 export const cursor = readerDialect("cursor", {
-  tools,
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn,
+    about,
+    tools,
+  },
   program: {
     resume: (name) => `cursor-agent --resume ${name}`,
-    changes: "grows",
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn,
-  about,
 });
 
 function isOwn(value: unknown): boolean {

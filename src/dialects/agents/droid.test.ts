@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { droid } from "./droid.ts";
 
 const page = docsPage("formats/droid");
@@ -11,12 +11,12 @@ const page = docsPage("formats/droid");
 function readAs(info: string) {
   const rows = page.lines(info).map((line) => JSON.parse(line) as Native);
   const entries = rows.map((row) => {
-    const { entry } = droid.decode(row);
+    const { entry } = droid.reading.decode(row);
     assert.ok(entry);
     return entry;
   });
   const said = entries.map(({ kind, role, saidBy, native }) =>
-    [kind, role, saidBy, droid.asideOf?.(native, null)].filter(Boolean).join(" "),
+    [kind, role, saidBy, droid.reading.asideOf?.(native, null)].filter(Boolean).join(" "),
   );
   return { rows, entries, said };
 }
@@ -35,13 +35,13 @@ test("the example rows of a session are decoded as the page says", () => {
   ]);
   assert.equal(entries[3]?.model, "claude-opus-4-5");
   assert.equal(entries[3]?.at, "2025-12-26T23:50:02.000Z");
-  assert.deepEqual(droid.about?.(rows[0] ?? {}, "-home-me-app/6f1c"), {
+  assert.deepEqual(droid.reading.about?.(rows[0] ?? {}, "-home-me-app/6f1c"), {
     cwd: "/home/me/app",
     title: "Lines of the readme",
     parent: "-home-me-app/7a2d",
   });
   assert.deepEqual(
-    rows.map((row) => droid.isOwn?.(row)),
+    rows.map((row) => droid.reading.isOwn?.(row)),
     [true, ...Array.from({ length: rows.length - 1 }, () => false)],
   );
 });
@@ -69,23 +69,26 @@ test("the example rows of the stream are decoded as the page says", () => {
   ]);
   assert.equal(entries[5]?.usage?.inputTokens, 10);
   assert.deepEqual(entries[6]?.error, { code: "cli", detail: "Authentication failed." });
-  assert.equal(droid.isOwn?.(rows[1]), true);
-  assert.equal(droid.isOwn?.(rows[0]), false); // Claude Code writes such a row, too.
+  assert.equal(droid.reading.isOwn?.(rows[1]), true);
+  assert.equal(droid.reading.isOwn?.(rows[0]), false); // Claude Code writes such a row, too.
 });
 
 test("a time or a result that is out of range is no error", () => {
   for (const timestamp of [Number.MAX_VALUE, -1, {}, null]) {
-    const { entry } = droid.decode({ type: "tool_result", isError: true, timestamp });
+    const { entry } = droid.reading.decode({ type: "tool_result", isError: true, timestamp });
     assert.equal(entry?.at, null);
   }
   const value: unknown = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
-  assert.equal(droid.decode({ type: "tool_result", isError: true, value }).entry?.role, "tool");
+  assert.equal(
+    droid.reading.decode({ type: "tool_result", isError: true, value }).entry?.role,
+    "tool",
+  );
 });
 
 test("both places of a session have ids, and the directory follows the variable", () => {
-  assert.equal(droid.idAt(["sessions", "-home-me-app", "6f1c.jsonl"]), "-home-me-app/6f1c");
-  assert.equal(droid.idAt(["sessions", "6f1c.jsonl"]), "6f1c");
-  assert.equal(droid.idAt(["sessions", "-home-me-app", "6f1c.settings.json"]), null);
+  assert.equal(droid.naming.idAt(["sessions", "-home-me-app", "6f1c.jsonl"]), "-home-me-app/6f1c");
+  assert.equal(droid.naming.idAt(["sessions", "6f1c.jsonl"]), "6f1c");
+  assert.equal(droid.naming.idAt(["sessions", "-home-me-app", "6f1c.settings.json"]), null);
   const roots = (environment: Record<string, string>) =>
     droid.program?.roots({ environment, home: "/home/me", platform: "linux" });
   assert.deepEqual(roots({}), ["/home/me/.factory"]);

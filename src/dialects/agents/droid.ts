@@ -1,12 +1,12 @@
 /** droid: the sessions of Factory's Droid. Page: docs/formats/droid.md. */
 
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
 import { typedText } from "../../core/model/typed-text.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Native, Understood } from "../dialect.ts";
 import { blockText } from "../entire/blocks.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
 import { usageOf } from "../entire/usage.ts";
+import type { SessionDetails, Understood } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../shared/path-ids.ts";
@@ -160,20 +160,21 @@ const tools: ToolTable = {
 };
 
 export const droid = readerDialect("droid", {
-  tools,
-  program: {
-    changes: "grows",
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn,
-  about,
-  asideOf: (row) => (get(row, "visibility") === "user_only" ? "program" : null),
-  isProgramsPrompt: (row) => decode(row).entry?.saidBy !== undefined,
-  isSilent: (row) => SILENT_TYPES.includes(get(row, "type")),
+  reading: {
+    decode,
+    isOwn,
+    about,
+    asideOf: (row) => (get(row, "visibility") === "user_only" ? "program" : null),
+    isSilent: (row) => SILENT_TYPES.includes(get(row, "type")),
+    isProgramsPrompt: (row) => decode(row).entry?.saidBy !== undefined,
+    tools,
+  },
 });
 
 const SILENT_TYPES: readonly unknown[] = [

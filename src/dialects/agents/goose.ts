@@ -7,11 +7,11 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { unsafePath } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../core/model/entry.ts";
 import { type ForeignRows, quoteName } from "../../core/sqlite/foreign-database.ts";
 import type { SqlValue } from "../../core/sqlite/sqlite.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Native, Understood } from "../dialect.ts";
+import type { SessionDetails, Understood } from "../facets/reading.ts";
 import type { ConvertedLog } from "../files/converted-host.ts";
 import { namesIn, objectOf } from "../files/row-lines.ts";
 import {
@@ -301,16 +301,22 @@ const tools: ToolTable = {
 };
 
 export const goose = readerDialect("goose", {
-  tools,
+  naming: {
+    layout: { under: [FOLDER], levels: [], isLog: () => false, idAt, logsIn, lookAt },
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    about,
+    tools,
+  },
+  files: {
+    convert,
+  },
   program: {
     changes: "rows",
     lineKey,
   },
-  layout: { under: [FOLDER], levels: [], isLog: () => false, idAt, logsIn, lookAt },
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  about,
-  convert,
 });

@@ -1,10 +1,10 @@
 /** grok: the sessions that Grok Build keeps in the user's home. Page: docs/formats/grok.md. */
 
 import { join } from "node:path";
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../core/model/entry.ts";
-import type { Native } from "../dialect.ts";
-import type { DialectFiles } from "../dialect-files.ts";
 import { timestampOf } from "../entire/decode.ts";
+import type { DialectFiles } from "../facets/files.ts";
 import type { Convert } from "../files/converted-host.ts";
 import { bytesBelow, objectBelow } from "../files/json-document.ts";
 import { rowJsonLines, SESSION_BYTES_MAX } from "../files/row-lines.ts";
@@ -366,17 +366,23 @@ const tools: ToolTable = {
 };
 
 export const grok = readerDialect("grok", {
-  tools,
+  naming: {
+    layout: { ...layout, logsIn },
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn,
+    isProgramsPrompt,
+    tools,
+  },
+  files: {
+    load: async () => files,
+    convert,
+  },
   program: {
     changes: "rewritten",
   },
-  layout: { ...layout, logsIn },
-  convert,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn,
-  isProgramsPrompt,
-  files: async () => files,
 });

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
+import type { Native } from "../../core/model/entry.ts";
 import {
   type Entry,
   emptyEntry,
@@ -11,10 +12,10 @@ import {
   type Speaker,
   type Usage,
 } from "../../core/model/entry.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Compaction, Native, TakingBack, Understood } from "../dialect.ts";
-import type { DialectFiles } from "../dialect-files.ts";
 import { timestampOf } from "../entire/decode.ts";
+import type { DialectFiles } from "../facets/files.ts";
+import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { Compaction, TakingBack } from "../facets/turns.ts";
 import { objectBelow } from "../files/json-document.ts";
 import { readerDialect } from "../reader.ts";
 import { reasoningPart } from "../shared/entry-parts.ts";
@@ -352,19 +353,24 @@ const tools: ToolTable = {
 };
 
 export const kimi = readerDialect("kimi", {
-  tools,
-  program: {
-    changes: "grows",
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn,
-  about,
-  isProgramsPrompt,
-  compaction,
-  takingBack,
-  files: async () => files,
+  reading: {
+    decode,
+    isOwn,
+    about,
+    isProgramsPrompt,
+    tools,
+  },
+  turns: {
+    compaction,
+    takingBack,
+  },
+  files: {
+    load: async () => files,
+  },
 });

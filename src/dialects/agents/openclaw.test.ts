@@ -3,23 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { openclaw } from "./openclaw.ts";
 
 const page = docsPage("formats/openclaw");
 
 test("the example paths have the ids on the page", () => {
   for (const [path, id] of JSON.parse(page.block("json openclaw-ids")) as [string, string][]) {
-    assert.equal(openclaw.idAt(path.split("/")), id);
-    assert.deepEqual(openclaw.logPath(id).join("/"), path);
-    assert.equal(openclaw.agentOf?.(id), "main");
+    assert.equal(openclaw.naming.idAt(path.split("/")), id);
+    assert.deepEqual(openclaw.naming.logPath(id).join("/"), path);
+    assert.equal(openclaw.naming.agentOf?.(id), "main");
   }
   for (const path of [
     "agents/main/sessions/6f1c.checkpoint.01.jsonl",
     "agents/main/sessions/6f1c.trajectory.jsonl",
     "agents/main/sessions/sessions.json",
   ]) {
-    assert.equal(openclaw.idAt(path.split("/")), null);
+    assert.equal(openclaw.naming.idAt(path.split("/")), null);
   }
 });
 
@@ -27,8 +27,8 @@ test("the example rows are decoded as the page says", () => {
   const rows = page.lines("jsonl openclaw-row").map((line) => JSON.parse(line) as Native);
   assert.deepEqual(
     rows.map((row) => {
-      const { kind, role } = openclaw.decode(row).entry ?? {};
-      return [kind, role, openclaw.asideOf?.(row, null) ?? null];
+      const { kind, role } = openclaw.reading.decode(row).entry ?? {};
+      return [kind, role, openclaw.reading.asideOf?.(row, null) ?? null];
     }),
     [
       ["start", null, null],
@@ -39,12 +39,12 @@ test("the example rows are decoded as the page says", () => {
     ],
   );
   const [header = {}] = rows;
-  assert.deepEqual(openclaw.about?.(header, "main/sessions/7a2d"), {
+  assert.deepEqual(openclaw.reading.about?.(header, "main/sessions/7a2d"), {
     cwd: "/home/me/clawd",
     parent: "main/sessions/6f1c",
   });
   const bare = { ...header, parentSession: "6f1c" };
-  assert.equal(openclaw.about?.(bare, "main/sessions/7a2d")?.parent, "main/sessions/6f1c");
+  assert.equal(openclaw.reading.about?.(bare, "main/sessions/7a2d")?.parent, "main/sessions/6f1c");
 });
 
 test("the directories follow OpenClaw's variables", () => {

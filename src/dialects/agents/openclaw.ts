@@ -2,8 +2,7 @@
 
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Aside } from "../../core/model/entry.ts";
-import type { Native } from "../dialect.ts";
+import type { Aside, Native } from "../../core/model/entry.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getObject } from "../shared/fields.ts";
 import { eitherPathIds, pathIds } from "../shared/path-ids.ts";
@@ -61,26 +60,31 @@ function parentOf(id: string, named: string): string | null {
 const OWN_MODELS: readonly unknown[] = ["delivery-mirror", "gateway-injected"];
 
 export const openclaw = readerDialect("openclaw", {
-  tools,
-  resultViews,
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+    agentOf,
+  },
+  reading: {
+    decode,
+    isOwn: isHeader,
+    about: (row, id) => piAbout(row, (named) => parentOf(id, named)),
+    asideOf,
+    isSilent,
+    isProgramsPrompt,
+    tools,
+    resultViews,
+  },
+  turns: {
+    compaction,
+    branching,
+  },
   program: {
-    changes: "grows",
     hasForks: true,
     unreadDatabases,
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  agentOf,
-  decode,
-  isOwn: isHeader,
-  about: (row, id) => piAbout(row, (named) => parentOf(id, named)),
-  asideOf,
-  isSilent,
-  isProgramsPrompt,
-  branching,
-  compaction,
 });
 
 function asideOf(row: Native): Aside | null {

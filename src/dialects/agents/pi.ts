@@ -1,5 +1,6 @@
 /** pi: the sessions of the pi coding agent. Page: docs/formats/pi.md. */
 
+import type { Native } from "../../core/model/entry.ts";
 import {
   type Aside,
   type Entry,
@@ -7,10 +8,10 @@ import {
   type Part,
   type Usage,
 } from "../../core/model/entry.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Branching, Compaction, Native, Understood } from "../dialect.ts";
 import { blockText } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
+import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { Branching, Compaction } from "../facets/turns.ts";
 import { readerDialect } from "../reader.ts";
 import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../result-view.ts";
 import { contentParts } from "../shared/entry-parts.ts";
@@ -372,22 +373,27 @@ export const tools: ToolTable = {
 };
 
 export const pi = readerDialect("pi", {
-  tools,
-  resultViews,
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn: isHeader,
+    about: (row) => about(row, parentAt),
+    asideOf,
+    isSilent,
+    isProgramsPrompt,
+    tools,
+    resultViews,
+  },
+  turns: {
+    compaction,
+    branching,
+  },
   program: {
-    changes: "grows",
     hasForks: true,
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn: isHeader,
-  about: (row) => about(row, parentAt),
-  asideOf,
-  isSilent,
-  isProgramsPrompt,
-  branching,
-  compaction,
 });

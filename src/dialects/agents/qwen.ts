@@ -1,9 +1,10 @@
 /** qwen: the sessions that Qwen Code keeps in the user's home. Page: docs/formats/qwen.md. */
 
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../core/model/entry.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Native, TakingBack } from "../dialect.ts";
 import { timestampOf } from "../entire/decode.ts";
+import type { SessionDetails } from "../facets/reading.ts";
+import type { TakingBack } from "../facets/turns.ts";
 import { readerDialect } from "../reader.ts";
 import { diffViews, type ResultView } from "../result-view.ts";
 import { rowDecoder } from "../shared/entry-parts.ts";
@@ -153,21 +154,26 @@ function resultViews(row: Native): ResultView[] {
 }
 
 export const qwen = readerDialect("qwen", {
-  tools,
-  resultViews,
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn,
+    about,
+    asideOf: (row, id, isSubagents = id !== null && isSubagent(id)) =>
+      get(row, "isSidechain") === true && !isSubagents ? "other_agent" : null,
+    isProgramsPrompt,
+    tools,
+    resultViews,
+  },
+  turns: {
+    takingBack,
+  },
   program: {
     resume: (name) => `qwen --resume ${name}`,
-    changes: "grows",
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn,
-  about,
-  asideOf: (row, id, isSubagents = id !== null && isSubagent(id)) =>
-    get(row, "isSidechain") === true && !isSubagents ? "other_agent" : null,
-  isProgramsPrompt,
-  takingBack,
 });

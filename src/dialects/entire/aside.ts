@@ -1,7 +1,6 @@
 /** Aside: rows that Claude Code keeps in a conversation's log but that are not part of it. */
 
-import type { Aside, Part, Speaker } from "../../core/model/entry.ts";
-import type { Native } from "../dialect.ts";
+import type { Aside, Native, Part, Speaker } from "../../core/model/entry.ts";
 import { get, getObject, isObject, type JsonObject } from "../shared/fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 

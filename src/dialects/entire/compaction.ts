@@ -4,7 +4,8 @@
  * except rows that the boundary names.
  */
 
-import type { Compaction, Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
+import type { Compaction } from "../facets/turns.ts";
 import { get, getObject, getString, isObject } from "../shared/fields.ts";
 import { isSummary } from "./aside.ts";
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { writerFacts } from "../../../test/support/facts.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { complete, ROW_KEYS } from "./complete.ts";
 import { decode } from "./decode.ts";
 

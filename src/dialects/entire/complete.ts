@@ -13,8 +13,9 @@
  *   callers.
  */
 
+import type { Native } from "../../core/model/entry.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
-import type { Native, WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { get, getString, has, isObject, type JsonObject, withRest } from "../shared/fields.ts";
 import { toJsonValue } from "../shared/json-value.ts";
 import { isBlock } from "./blocks.ts";

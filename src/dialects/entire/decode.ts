@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import type { Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";

@@ -4,10 +4,12 @@
  * Root: the project's directory, which is also `cwd` in rows.
  */
 
-import type { Role } from "../../core/model/entry.ts";
+import type { Native, Role } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
 import { envelopeText } from "../../trust/proof/checkpoint.ts";
-import type { Dialect, DialectSigning, LineChain, Native, WriterFacts } from "../dialect.ts";
+import type { WrittenDialect } from "../dialect.ts";
+import type { TurnRules } from "../facets/turns.ts";
+import type { LineChain, WriterFacts } from "../facets/writing.ts";
 import { openingWith } from "../shared/checkpoint-opening.ts";
 import { getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
@@ -25,7 +27,9 @@ import { tools } from "./tools.ts";
 import { isTranscriptRow } from "./transcript-row.ts";
 
 /** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
-const signing: DialectSigning = {
+const turns: TurnRules = {
+  compaction: compactionOfAny,
+
   turnMark(native: Native): TurnMark {
     const { role = null, saidBy } = decodeAny(native).entry ?? {};
     if (isOthers(native) && saidBy) return null;
@@ -79,31 +83,38 @@ export const chain: LineChain = {
   },
 };
 
-export const entire: Dialect<"entire"> = {
+export const entire: WrittenDialect<"entire"> = {
   name: "entire",
-  tools,
-  resultViews,
-  subagents,
-  layout: { under: SESSIONS_PATH, logName: LOG_NAME, depthMax: 1, idAt },
-  newIds: datedIds,
-  splitsMessages: true,
-  recording,
-  hostFor: documentHost,
-  files: async () => (await import("./files/entire-files.ts")).entireFiles,
-  signing,
-  logPath,
-  idAt,
-  decode: decodeAny,
-  readsToo: isOthers,
-  isOwn: isTranscriptRow,
-  sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
-  express,
-  complete,
-  asideOf,
-  isSilent,
-  isProgramsPrompt,
-  compaction: compactionOfAny,
-  remembers: (state) => new TranscriptMemory(state),
-  chain,
-  spilling,
+  naming: {
+    layout: { under: SESSIONS_PATH, logName: LOG_NAME, depthMax: 1, idAt },
+    logPath,
+    idAt,
+  },
+  reading: {
+    decode: decodeAny,
+    isOwn: isTranscriptRow,
+    readsToo: isOthers,
+    sessionOf: (value: unknown) => (isObject(value) ? getString(value, "sessionId") : null),
+    asideOf,
+    isSilent,
+    isProgramsPrompt,
+    remembers: (state) => new TranscriptMemory(state),
+    tools,
+    resultViews,
+    subagents,
+  },
+  turns,
+  writing: {
+    newIds: datedIds,
+    express,
+    complete,
+    splitsMessages: true,
+    recording,
+    chain,
+    spilling,
+  },
+  files: {
+    hostFor: documentHost,
+    load: async () => (await import("./files/entire-files.ts")).entireFiles,
+  },
 };

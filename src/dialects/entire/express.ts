@@ -6,9 +6,8 @@
  * and writes context.md. Content that no row can hold throws INVALID_ENTRY.
  */
 
-import type { NewEntry, Part } from "../../core/model/entry.ts";
+import type { Native, NewEntry, Part } from "../../core/model/entry.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
-import type { Native } from "../dialect.ts";
 import { blockOf } from "./blocks.ts";
 import type { RowType } from "./complete.ts";
 import { expressUsage } from "./usage.ts";

@@ -3,13 +3,14 @@
  * of Codex, events of Copilot CLI, rows of Gemini CLI. Each line says whose it is.
  */
 
-import type { Entry } from "../../core/model/entry.ts";
+import type { Entry, Native } from "../../core/model/entry.ts";
 import * as codex from "../agents/codex/decode.ts";
 import { RolloutMemory } from "../agents/codex/memory.ts";
 import { decode as decodeEvent, isEvent } from "../agents/copilot-cli/decode.ts";
 import { Runs } from "../agents/copilot-cli/runs.ts";
 import * as gemini from "../agents/gemini-cli/decode.ts";
-import type { Compaction, LineMemory, Native, Understood } from "../dialect.ts";
+import type { LineMemory, Understood } from "../facets/reading.ts";
+import type { Compaction } from "../facets/turns.ts";
 import { getString, has, isObject } from "../shared/fields.ts";
 import { compaction } from "./compaction.ts";
 import { decode } from "./decode.ts";
@@ -28,7 +29,7 @@ const OTHERS: readonly Other[] = [
     name: "rollout",
     isOwn: codex.isOwn,
     decode: codex.decode,
-    isSummary: codex.rows.compaction.isSummary,
+    isSummary: codex.turns.compaction.isSummary,
     remembers: (state) => new RolloutMemory(state),
   },
   {
@@ -42,7 +43,7 @@ const OTHERS: readonly Other[] = [
     name: "gemini",
     isOwn: isGeminis,
     decode: gemini.decode,
-    isSummary: gemini.rows.compaction.isSummary,
+    isSummary: gemini.turns.compaction.isSummary,
     remembers: (state) => new gemini.GrowingMessages(state),
   },
 ];

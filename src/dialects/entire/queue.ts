@@ -12,7 +12,7 @@
  */
 
 import type { Entry } from "../../core/model/entry.ts";
-import type { LineMemory } from "../dialect.ts";
+import type { LineMemory } from "../facets/reading.ts";
 import { get, getString } from "../shared/fields.ts";
 import { ATTACHMENT_TYPE, attachedIn, isNotification } from "./attachment.ts";
 import { blockText } from "./blocks.ts";

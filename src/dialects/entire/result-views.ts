@@ -1,6 +1,6 @@
 /** Result views: the patch that Claude Code records next to the result of an edit. */
 
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../result-view.ts";
 import {
   get,

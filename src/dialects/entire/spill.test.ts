@@ -5,7 +5,8 @@ import { test } from "vitest";
 import { writerFacts } from "../../../test/support/facts.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { runs } from "../../../test/support/seed.ts";
-import type { Native, SpillTools } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
+import type { SpillTools } from "../facets/writing.ts";
 import { complete } from "./complete.ts";
 import { ROW_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
 

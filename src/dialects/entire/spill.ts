@@ -11,8 +11,9 @@
  */
 
 import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
-import type { Native, SpillFile, Spilling, SpillReference, SpillTools } from "../dialect.ts";
+import type { SpillFile, Spilling, SpillReference, SpillTools } from "../facets/writing.ts";
 import {
   get,
   getNumber,

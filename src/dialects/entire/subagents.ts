@@ -7,8 +7,8 @@
  */
 
 import type { Entry, Part } from "../../core/model/entry.ts";
+import type { StartedSession, SubagentRows, Subagents } from "../facets/reading.ts";
 import { get, getObject, getString, isObject } from "../shared/fields.ts";
-import type { StartedSession, SubagentRows, Subagents } from "../subagents.ts";
 import { agentRowIn } from "./aside.ts";
 
 /** Rows and prompts that are remembered, the latest ones. */

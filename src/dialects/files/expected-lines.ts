@@ -6,7 +6,7 @@
  */
 
 import { parseExactly } from "../../core/base/exact-numbers.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 
 const LF = 0x0a;
 

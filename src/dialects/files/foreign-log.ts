@@ -145,5 +145,5 @@ function hasMark(bytes: Buffer, from: number): boolean {
 const TOO_LONG = { value: undefined, fault: "too long" } as const;
 
 function isOwn(dialect: Dialect, value: unknown): boolean {
-  return dialect.isOwn?.(value) ?? dialect.decode(value).entry !== null;
+  return dialect.reading.isOwn?.(value) ?? dialect.reading.decode(value).entry !== null;
 }

@@ -15,21 +15,26 @@ export function withGuarded<Name extends string>(dialect: Dialect<Name>): Dialec
     if (isRowsRoot(root, dialect)) return rowsLogs(root, dialect);
     const place = guardedPlace(root);
     return place === null
-      ? (dialect.layout.logsIn?.(root, options) ?? null)
+      ? (dialect.naming.layout.logsIn?.(root, options) ?? null)
       : goneLogs(place, dialect);
   };
   const lookAt = (root: string, path: string) => {
     if (isRowsRoot(root, dialect)) return lookAtFile(root, path);
     const place = guardedPlace(root);
     return place === null
-      ? (dialect.layout.lookAt ?? lookAtFile)(root, path)
+      ? (dialect.naming.layout.lookAt ?? lookAtFile)(root, path)
       : goneLog(place, path);
   };
   const hostFor = (host: Host, root: string) => {
     const place = guardedPlace(root);
     if (place !== null) return guardedHost(host, place, dialect);
     if (isRowsRoot(root, dialect)) return rowsHost(host, root, dialect);
-    return dialect.hostFor?.(host, root) ?? host;
+    return dialect.files?.hostFor?.(host, root) ?? host;
   };
-  return { ...dialect, layout: { ...dialect.layout, logsIn, lookAt }, hostFor };
+  const { naming, files } = dialect;
+  return {
+    ...dialect,
+    naming: { ...naming, layout: { ...naming.layout, logsIn, lookAt } },
+    files: { ...files, hostFor },
+  };
 }

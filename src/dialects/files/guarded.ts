@@ -33,7 +33,11 @@ let live: { readonly of: GuardedRoot; readonly atMs: number; readonly ids: Set<s
 const LIVE_MS = 1000;
 
 /** Whether the program no longer has a session, neither there nor under another name. */
-export function isSourceGone(root: GuardedRoot, kept: Kept, { layout }: Dialect): boolean {
+export function isSourceGone(
+  root: GuardedRoot,
+  kept: Kept,
+  { naming: { layout } }: Dialect,
+): boolean {
   if (kept.mode === null) return kept.deletedAt !== null; // Rows of a database.
   try {
     if (lstatSync(join(root.source, kept.path), { throwIfNoEntry: false })) return false;
@@ -128,7 +132,7 @@ export function lookAtFile(root: string, path: string): LookedAt | null {
 export function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
   const { at, generation } = place;
   const inner = convertedHost(host, at, (_, segments) => {
-    const id = dialect.idAt(segments);
+    const id = dialect.naming.idAt(segments);
     const session = id === null ? undefined : keptById(place, dialect, id).get(id);
     if (session === undefined) return null;
     const { path } = session;

@@ -25,7 +25,7 @@ export function isRowsRoot(root: string, { name }: Pick<Dialect, "name">): boole
   return ROWS_ROOT.exec(basename(root))?.[1] === name;
 }
 
-export function* rowsLogs(root: string, { idAt }: Dialect): Generator<FoundLog> {
+export function* rowsLogs(root: string, { naming: { idAt } }: Dialect): Generator<FoundLog> {
   for (const path of filesBelow(root)) {
     const id = idAt(path.split("/"));
     const stats = id === null ? undefined : statOf(join(root, path));
@@ -47,7 +47,7 @@ function filesBelow(root: string): string[] {
 export function rowsHost(host: Host, root: string, dialect: Dialect): Host {
   return convertedHost(host, root, (above, segments) => {
     const file = join(above, ...segments);
-    const stats = dialect.idAt(segments) === null ? undefined : statOf(file);
+    const stats = dialect.naming.idAt(segments) === null ? undefined : statOf(file);
     if (!stats?.isFile()) return null;
     checkBytes(file, stats.size);
     return { bytes: latestRows(readFileSync(file), dialect), source: file };

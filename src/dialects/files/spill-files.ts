@@ -12,15 +12,10 @@ import { errnoOf, ioError, isNoSpace, VerbatimError } from "../../core/base/erro
 import { writeAll } from "../../core/base/file-steps.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
 import { encodeLine } from "../../core/log/json.ts";
-import type {
-  Dialect,
-  Native,
-  SpillFile,
-  Spilling,
-  SpillReference,
-  SpillTools,
-  Understood,
-} from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
+import type { Dialect } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
+import type { SpillFile, Spilling, SpillReference, SpillTools } from "../facets/writing.ts";
 
 export const SPILL_TOOLS: SpillTools = {
   encode: encodeLine,
@@ -117,14 +112,14 @@ export async function decodeWhole(
   value: unknown,
   openDirectory: () => Promise<Directory>,
 ): Promise<Understood> {
-  const { spilling } = dialect;
+  const { spilling } = dialect.writing ?? {};
   const isSpilled = spilling && spilling.referencesOf(value).length > 0;
-  if (!isSpilled) return dialect.decode(value);
+  if (!isSpilled) return dialect.reading.decode(value);
   const directory = await openDirectory();
   try {
     const restored = await restoreSpilled(directory, spilling, value as Native);
     if ("fault" in restored) return { entry: null, fault: restored.fault };
-    return dialect.decode(restored.native);
+    return dialect.reading.decode(restored.native);
   } finally {
     directory.close();
   }

@@ -12,7 +12,7 @@ import type { FilesProof } from "../../trust/judge/verify-options.ts";
 import type { Finding } from "../../trust/proof/verdict.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
-import type { Spilling, SpillReference } from "../dialect.ts";
+import type { Spilling, SpillReference } from "../facets/writing.ts";
 import { readSpill } from "./spill-files.ts";
 
 const LF = 0x0a;

@@ -102,10 +102,10 @@ export async function forEachEntry(
   onEntry: (entry: Entry) => void,
   { onBadLine, onOffset }: ForEachEntryOptions,
 ): Promise<void> {
-  const memory = dialect.remembers?.();
+  const memory = dialect.reading.remembers?.();
   await reader.each(({ value, start, number }) => {
     onOffset?.(start);
-    const { entry, fault } = dialect.decode(value);
+    const { entry, fault } = dialect.reading.decode(value);
     if (entry !== null) onEntry(memory ? memory.read(entry) : entry);
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   });
@@ -120,7 +120,7 @@ export async function* understand(
     const line = number === null ? null : number + 1;
     const { entry, fault } = restoresSpilled
       ? await decodeWhole(dialect, value, openDirectory)
-      : dialect.decode(value);
+      : dialect.reading.decode(value);
     if (entry) {
       yield Object.assign(entry, { start, end, line }); // Not copied: copying is measurably slower.
     } else if (onBadLine === "throw") {
@@ -133,7 +133,7 @@ export async function* understand(
 
 /** Entries in order, adjusted by the entries before them. */
 export async function* adjustedEntries<Read extends Entry>(
-  { remembers }: Dialect,
+  { reading: { remembers } }: Dialect,
   entries: AsyncIterable<Read>,
 ): AsyncGenerator<Read> {
   const memory = remembers?.();
@@ -143,7 +143,7 @@ export async function* adjustedEntries<Read extends Entry>(
 
 /** The last entries of a log that is read backward, in order. */
 export async function lastInOrder(
-  { remembers }: Dialect,
+  { reading: { remembers } }: Dialect,
   backward: AsyncIterable<StoredEntry>,
   count: number,
 ): Promise<StoredEntry[]> {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import type { Native, WriterFacts } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { homeagent } from "./dialect.ts";
 
 const facts: WriterFacts = {
@@ -18,7 +19,7 @@ const GOOD = { turnId: "t", role: "user", content: "hi", ts: 1 };
 
 /** The JSON that would be written. */
 function written(given: unknown): string {
-  return JSON.stringify(homeagent.complete(given as Native, facts));
+  return JSON.stringify(homeagent.writing.complete(given as Native, facts));
 }
 
 function isWritable(value: unknown): boolean {
@@ -32,7 +33,7 @@ function isWritable(value: unknown): boolean {
 
 function refusedField(given: unknown): string {
   const { details, message } = thrownRefusal(
-    () => homeagent.complete(given as Native, facts),
+    () => homeagent.writing.complete(given as Native, facts),
     "INVALID_ENTRY",
   );
   assert.ok(message.includes(details.field) && message.includes(details.reason));
@@ -84,7 +85,7 @@ test("an own __proto__ key is written like any other key, and is harmless", () =
   const given = JSON.parse(
     '{"turnId":"t","role":"user","ts":1,"__proto__":{"role":"boss"}}',
   ) as Native;
-  const completed = homeagent.complete(given, facts);
+  const completed = homeagent.writing.complete(given, facts);
   assert.equal(JSON.stringify(completed), JSON.stringify(given));
   assert.equal(Object.getPrototypeOf(completed), Object.prototype);
 });
@@ -103,7 +104,7 @@ test("an object whose getters change between reads is written as it was checked"
       return asked++ === 0 ? "user" : "boss";
     },
   };
-  const completed = homeagent.complete(turning, facts);
+  const completed = homeagent.writing.complete(turning, facts);
   assert.deepEqual([completed.role, completed.role, asked], ["user", "user", 1]);
 
   const good = { ...GOOD, toJSON: () => ({ turnId: "t", role: "boss", ts: 1 }) };
@@ -162,7 +163,7 @@ test("an error quotes nothing of the entry", () => {
     { x: secret, n: 1n },
   ]) {
     const { message, details } = thrownRefusal(
-      () => homeagent.complete(given, facts),
+      () => homeagent.writing.complete(given, facts),
       "INVALID_ENTRY",
     );
     assert.ok(!message.includes(secret) && !JSON.stringify(details).includes(secret));

@@ -5,7 +5,12 @@ import { homeagent } from "./dialect.ts";
 
 /** The entry of a valid line. */
 function entryOf(native: Readonly<Record<string, unknown>>): Entry {
-  const { entry, fault } = homeagent.decode({ turnId: "t", role: "user", ts: 1, ...native });
+  const { entry, fault } = homeagent.reading.decode({
+    turnId: "t",
+    role: "user",
+    ts: 1,
+    ...native,
+  });
   assert.equal(fault, null);
   return entry as Entry;
 }
@@ -24,7 +29,7 @@ test("a record is read as a message with its text, calls, results, model, tokens
     ts: 1_731_650_000_123,
   };
 
-  assert.deepEqual(homeagent.decode(native), {
+  assert.deepEqual(homeagent.reading.decode(native), {
     entry: {
       kind: "message",
       at: "2024-11-15T05:53:20.123Z",
@@ -53,7 +58,7 @@ test("a record is read as a message with its text, calls, results, model, tokens
 
 test("native is the line as parsed: the same object, unknown keys included", () => {
   const native = { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } };
-  const { entry } = homeagent.decode(native);
+  const { entry } = homeagent.reading.decode(native);
   assert.equal(entry?.native, native);
   assert.deepEqual(native, { turnId: "t", role: "user", ts: 1, colour: { deep: [1] } });
 });
@@ -67,11 +72,14 @@ test("a record with only its required fields is a message without parts", () => 
 
 test("a line that is not a record has a fault that names the field (S0-10, S0-15)", () => {
   const call = { id: "c", args: {} };
-  assert.deepEqual(homeagent.decode({ turnId: "t", role: "user", toolCalls: [call], ts: 1 }), {
-    entry: null,
-    fault: "toolCalls.0.name: expected string",
-  });
-  assert.deepEqual(homeagent.decode([]), { entry: null, fault: "entry: expected object" });
+  assert.deepEqual(
+    homeagent.reading.decode({ turnId: "t", role: "user", toolCalls: [call], ts: 1 }),
+    {
+      entry: null,
+      fault: "toolCalls.0.name: expected string",
+    },
+  );
+  assert.deepEqual(homeagent.reading.decode([]), { entry: null, fault: "entry: expected object" });
 });
 
 test("ts counts milliseconds from 1e11 on, and seconds below", () => {

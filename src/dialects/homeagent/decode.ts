@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
-import type { Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import { isObject } from "../shared/fields.ts";
 import { entryFault } from "./entry-check.ts";
 import { orderParts } from "./part-order.ts";

@@ -11,7 +11,7 @@ test("the example lines on the format page are valid, with one for each role (S0
   const roles = new Set<unknown>();
   for (const line of examples) {
     const value = JSON.parse(line) as unknown;
-    const { entry, fault } = homeagent.decode(value);
+    const { entry, fault } = homeagent.reading.decode(value);
     assert.equal(fault, null, line);
     assert.equal(judgeEntry(value), null, line);
     assert.equal(JSON.stringify(value), line, "compact, as we would write it");
@@ -25,14 +25,16 @@ test("the example with a list of parts is what we would write for it", () => {
     example.includes('"parts"'),
   );
   const native = JSON.parse(line);
-  const { entry } = homeagent.decode(native);
+  const { entry } = homeagent.reading.decode(native);
   assert.ok(entry);
   assert.deepEqual(
     entry.parts.map(({ type }) => type),
     ["reasoning", "text", "tool_call", "text", "other"],
   );
   const facts = { id: "a/s", nowMs: 0, agent: null, cwd: "/p", version: "0", model: null };
-  assert.deepEqual(homeagent.express(entry, { ...facts, newId: () => native.turnId }), [native]);
+  assert.deepEqual(homeagent.writing.express(entry, { ...facts, newId: () => native.turnId }), [
+    native,
+  ]);
 });
 
 test("the bad lines on the format page are refused for the reason it gives", () => {
@@ -40,7 +42,7 @@ test("the bad lines on the format page are refused for the reason it gives", () 
   const reasons = lines("text homeagent-reason");
   assert.ok(bad.length > 0);
   assert.deepEqual(
-    bad.map((line) => homeagent.decode(JSON.parse(line)).fault),
+    bad.map((line) => homeagent.reading.decode(JSON.parse(line)).fault),
     reasons,
   );
 });

@@ -4,8 +4,10 @@
  * Root: the base directory (`~/.homeagent`). A neutral session id is `<agentId>/<sessionId>`.
  */
 
+import type { Native } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
-import type { Dialect, DialectSigning, Native } from "../dialect.ts";
+import type { WrittenDialect } from "../dialect.ts";
+import type { TurnRules } from "../facets/turns.ts";
 import { sidecarOpening } from "../shared/checkpoint-opening.ts";
 import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { decode } from "./decode.ts";
@@ -17,7 +19,7 @@ import { idAt, logPath } from "./session-id.ts";
  * Checkpoints are in a sidecar file, because readers of the log would take them for turn
  * records. A turn begins with the user's first message after the assistant or a tool.
  */
-const signing: DialectSigning = {
+const turns: TurnRules = {
   isSidecar: true,
 
   turnMark({ role }: Native): TurnMark {
@@ -28,22 +30,28 @@ const signing: DialectSigning = {
   opening: sidecarOpening("homeagent"),
 };
 
-export const homeagent: Dialect<"homeagent"> = {
+export const homeagent: WrittenDialect<"homeagent"> = {
   name: "homeagent",
-  layout: {
-    under: ["agents"],
-    levels: [null, "sessions"],
-    isLog: (name) => name.endsWith(".jsonl"),
+  naming: {
+    layout: {
+      under: ["agents"],
+      levels: [null, "sessions"],
+      isLog: (name) => name.endsWith(".jsonl"),
+      idAt,
+    },
+    logPath,
     idAt,
+    agentOf: agentBefore,
   },
-  newIds: perAgent,
-  agentOf: agentBefore,
-  agentIsSegment: true,
-  recording,
-  signing,
-  logPath,
-  idAt,
-  decode,
-  express,
-  complete,
+  reading: {
+    decode,
+  },
+  turns,
+  writing: {
+    newIds: perAgent,
+    express,
+    complete,
+    agentIsSegment: true,
+    recording,
+  },
 };

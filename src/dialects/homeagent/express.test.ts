@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { runs } from "../../../test/support/seed.ts";
 import type { NewEntry, Part } from "../../core/model/entry.ts";
-import type { WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { homeagent } from "./dialect.ts";
 
 const NOW = 1_731_650_000_123;
@@ -31,7 +31,7 @@ test("a message becomes one record, with a fresh turn id and the writer's time (
     usage: { inputTokens: 12, outputTokens: 3, totalTokens: 15, spend: 0.01 },
   };
 
-  assert.deepEqual(homeagent.express(entry, facts), [
+  assert.deepEqual(homeagent.writing.express(entry, facts), [
     {
       turnId: "fresh",
       role: "assistant",
@@ -45,17 +45,17 @@ test("a message becomes one record, with a fresh turn id and the writer's time (
 });
 
 test("fields that an entry does not have are not written", () => {
-  assert.deepEqual(homeagent.express({ kind: "message", role: "user" }, facts), [
+  assert.deepEqual(homeagent.writing.express({ kind: "message", role: "user" }, facts), [
     { turnId: "fresh", role: "user", ts: NOW },
   ]);
 });
 
 test("an entry's own time is kept, and an invalid one is refused", () => {
   const at = "2020-01-02T03:04:05.678Z";
-  const [native] = homeagent.express({ kind: "message", role: "user", at }, facts);
+  const [native] = homeagent.writing.express({ kind: "message", role: "user", at }, facts);
   assert.equal(native?.ts, Date.parse(at));
   const { details } = thrownRefusal(
-    () => homeagent.express({ kind: "message", role: "user", at: "noon" }, facts),
+    () => homeagent.writing.express({ kind: "message", role: "user", at: "noon" }, facts),
     "INVALID_ENTRY",
   );
   assert.equal(details.field, "at");
@@ -63,7 +63,7 @@ test("an entry's own time is kept, and an invalid one is refused", () => {
 
 test("a message without a role is refused", () => {
   const { details } = thrownRefusal(
-    () => homeagent.express({ kind: "message" }, facts),
+    () => homeagent.writing.express({ kind: "message" }, facts),
     "INVALID_ENTRY",
   );
   assert.equal(details.field, "role");
@@ -71,7 +71,7 @@ test("a message without a role is refused", () => {
 
 test("kinds that a turn record cannot represent become no line", () => {
   for (const kind of ["start", "turn_start", "turn_end", "end", "other"] as const) {
-    assert.deepEqual(homeagent.express({ kind, role: "assistant" }, facts), []);
+    assert.deepEqual(homeagent.writing.express({ kind, role: "assistant" }, facts), []);
   }
 });
 
@@ -82,18 +82,21 @@ test("several texts are joined by a blank line, and their positions are kept", (
     { type: "text", text: "two" },
     { type: "reasoning", text: "r2" },
   ];
-  const [native] = homeagent.express({ kind: "message", role: "assistant", parts }, facts);
+  const [native] = homeagent.writing.express({ kind: "message", role: "assistant", parts }, facts);
   assert.equal(native?.content, "one\n\ntwo");
   const chars = (type: string, count: number) => ({ type, chars: count });
   const places = [chars("text", 3), chars("reasoning", 2), chars("text", 3), chars("reasoning", 2)];
   assert.deepEqual(native?.metadata, { reasoning: "r1\n\nr2", parts: places });
-  assert.deepEqual(homeagent.decode(native).entry?.parts, parts);
+  assert.deepEqual(homeagent.reading.decode(native).entry?.parts, parts);
 });
 
 test("a tool's input that is not an object is wrapped in one", () => {
   for (const input of ["text", 5, null, true, ["list"]]) {
     const part: Part = { type: "tool_call", callId: null, tool: "t", input };
-    const [native] = homeagent.express({ kind: "message", role: "tool", parts: [part] }, facts);
+    const [native] = homeagent.writing.express(
+      { kind: "message", role: "tool", parts: [part] },
+      facts,
+    );
     assert.deepEqual(native?.toolCalls, [{ id: "", name: "t", args: { input } }]);
   }
 });
@@ -105,12 +108,15 @@ test("an unknown token count is not written as zero, and the known one is kept",
     [null, null],
   ] as const) {
     const usage = { inputTokens, outputTokens, totalTokens: 7, spend: 0 };
-    const [native] = homeagent.express({ kind: "message", role: "assistant", usage }, facts);
+    const [native] = homeagent.writing.express(
+      { kind: "message", role: "assistant", usage },
+      facts,
+    );
     const prompt = inputTokens === null ? {} : { prompt: inputTokens };
     const completion = outputTokens === null ? {} : { completion: outputTokens };
     const counted = { ...prompt, ...completion, total: 7 };
     assert.deepEqual(native?.metadata, { counted, spend: 0 });
-    assert.deepEqual(homeagent.decode(native).entry?.usage, usage);
+    assert.deepEqual(homeagent.reading.decode(native).entry?.usage, usage);
   }
 });
 
@@ -138,7 +144,7 @@ test("a provider's message fields are stored in the metadata, and no text is wri
       { type: "other", native: { type: "image" } },
     ],
   };
-  assert.deepEqual(homeagent.express(entry, facts), [
+  assert.deepEqual(homeagent.writing.express(entry, facts), [
     {
       turnId: "fresh",
       role: "assistant",
@@ -172,7 +178,7 @@ test("a provider's message that fits the record's own fields is written without 
     { type: "tool_call", callId: "d", tool: "t", input: {} },
   ];
   const given: NewEntry = { kind: "message", role: "assistant", parts, messageId: "m" };
-  const [native] = homeagent.express(given, facts);
+  const [native] = homeagent.writing.express(given, facts);
   assert.deepEqual(native?.metadata, { messageId: "m", reasoning: "hm" });
 });
 
@@ -223,8 +229,10 @@ test("any provider's message is read back unchanged, part by part", () => {
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), words, usage, (parts, words, usage) => {
       const given: NewEntry = { kind: "message", role: "assistant", parts, usage, ...words };
-      const [native] = homeagent.express(given, facts).map((n) => homeagent.complete(n, facts));
-      const { entry } = homeagent.decode(native);
+      const [native] = homeagent.writing
+        .express(given, facts)
+        .map((n) => homeagent.writing.complete(n, facts));
+      const { entry } = homeagent.reading.decode(native);
       assert.ok(entry);
       assert.deepEqual(entry.parts, plain(parts));
       assert.deepEqual(entry.usage, plain(usage));
@@ -289,8 +297,10 @@ test("a message is read back from its record unchanged", () => {
       (role, parts, model, usage, date) => {
         const at = date.toISOString();
         const given = { kind: "message" as const, role, parts, model, usage, at };
-        const [native] = homeagent.express(given, facts).map((n) => homeagent.complete(n, facts));
-        const { entry } = homeagent.decode(native);
+        const [native] = homeagent.writing
+          .express(given, facts)
+          .map((n) => homeagent.writing.complete(n, facts));
+        const { entry } = homeagent.reading.decode(native);
 
         const { native: _, outcome, error, ...read } = entry ?? assert.fail("no entry");
         assert.deepEqual(plain(read), plain(given));

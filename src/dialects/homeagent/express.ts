@@ -7,9 +7,9 @@
  * record here and are not written.
  */
 
-import type { NewEntry, Part, Usage } from "../../core/model/entry.ts";
+import type { Native, NewEntry, Part, Usage } from "../../core/model/entry.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
-import type { Native, WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { recordTime } from "./decode.ts";
 import { entryFault } from "./entry-check.ts";
 import { hasBareInput, orderOf } from "./part-order.ts";

@@ -11,8 +11,7 @@
  * record's own fields reproduce is written without the list.
  */
 
-import type { Part } from "../../core/model/entry.ts";
-import type { Native } from "../dialect.ts";
+import type { Native, Part } from "../../core/model/entry.ts";
 
 /** Separator between two texts in one field. */
 const BETWEEN = "\n\n";

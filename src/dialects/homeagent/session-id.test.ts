@@ -7,7 +7,7 @@ import { homeagent } from "./dialect.ts";
 import { sessionIdOf } from "./session-id.ts";
 
 test("a session's log is agents/<agentId>/sessions/<sessionId>.jsonl (S0-2)", () => {
-  assert.deepEqual(homeagent.logPath("cook/2026-11-15"), [
+  assert.deepEqual(homeagent.naming.logPath("cook/2026-11-15"), [
     "agents",
     "cook",
     "sessions",
@@ -37,17 +37,17 @@ test("an id of 200 bytes is accepted, as agent and as session", () => {
 test("two pairs of ids that would join to the same text are both refused", () => {
   thrownRefusal(() => sessionIdOf("a/b", "c"), "BAD_ID");
   thrownRefusal(() => sessionIdOf("a", "b/c"), "BAD_ID");
-  thrownRefusal(() => homeagent.logPath("a/b/c"), "BAD_ID");
+  thrownRefusal(() => homeagent.naming.logPath("a/b/c"), "BAD_ID");
 });
 
 test("a neutral id without exactly one agent and one session is refused", () => {
   for (const id of ["", "a", "a/", "/a", "a//b", "a/b/", "a/b/c", "../x", "a/.."]) {
-    thrownRefusal(() => homeagent.logPath(id), "BAD_ID");
+    thrownRefusal(() => homeagent.naming.logPath(id), "BAD_ID");
   }
 });
 
 test("only a path of exactly the log's form belongs to a session", () => {
-  assert.equal(homeagent.idAt(["agents", "a", "sessions", "s.jsonl"]), "a/s");
+  assert.equal(homeagent.naming.idAt(["agents", "a", "sessions", "s.jsonl"]), "a/s");
   const others = [
     [],
     ["agents"],
@@ -67,12 +67,12 @@ test("only a path of exactly the log's form belongs to a session", () => {
     ["agents", "a", "sessions", "a\\b.jsonl"],
     ["agents", "a", "sessions", `${"s".repeat(201)}.jsonl`],
   ];
-  for (const path of others) assert.equal(homeagent.idAt(path), null, path.join(" "));
+  for (const path of others) assert.equal(homeagent.naming.idAt(path), null, path.join(" "));
 });
 
 test("a session id may itself end in .jsonl", () => {
-  assert.deepEqual(homeagent.logPath("a/s.jsonl").at(-1), "s.jsonl.jsonl");
-  assert.equal(homeagent.idAt(["agents", "a", "sessions", "s.jsonl.jsonl"]), "a/s.jsonl");
+  assert.deepEqual(homeagent.naming.logPath("a/s.jsonl").at(-1), "s.jsonl.jsonl");
+  assert.equal(homeagent.naming.idAt(["agents", "a", "sessions", "s.jsonl.jsonl"]), "a/s.jsonl");
 });
 
 test("ids and paths are each other's inverse, and two ids never share a path", () => {
@@ -102,12 +102,12 @@ test("ids and paths are each other's inverse, and two ids never share a path", (
         joined = sessionIdOf(agentId, sessionId);
       } catch {
         const path = ["agents", agentId, "sessions", `${sessionId}.jsonl`];
-        assert.equal(homeagent.idAt(path), null);
+        assert.equal(homeagent.naming.idAt(path), null);
         return;
       }
       taken++;
-      const path = homeagent.logPath(joined);
-      assert.equal(homeagent.idAt(path), joined);
+      const path = homeagent.naming.logPath(joined);
+      assert.equal(homeagent.naming.idAt(path), joined);
       const owner = JSON.stringify([agentId, sessionId]);
       assert.equal(owners.get(path.join("/")) ?? owner, owner);
       owners.set(path.join("/"), owner);

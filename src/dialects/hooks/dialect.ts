@@ -5,8 +5,9 @@
  * `<project>/<session>/<subpath>` for a subagent.
  */
 
+import type { Native } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
-import type { Dialect, DialectSigning, Inbox, Native } from "../dialect.ts";
+import type { WrittenDialect } from "../dialect.ts";
 import { isProgramsPrompt, isSilent } from "../entire/aside.ts";
 import { compaction } from "../entire/compaction.ts";
 import { rowMark } from "../entire/dialect.ts";
@@ -14,8 +15,10 @@ import { QueueMemory } from "../entire/queue.ts";
 import { resultViews } from "../entire/result-views.ts";
 import { subagents } from "../entire/subagents.ts";
 import { tools } from "../entire/tools.ts";
+import type { Inbox } from "../facets/files.ts";
+import type { TurnRules } from "../facets/turns.ts";
+import { requireSessionId } from "../facets/writing.ts";
 import { isOthersLine } from "../others.ts";
-import { requireSessionId } from "../recording.ts";
 import { sidecarOpening } from "../shared/checkpoint-opening.ts";
 import { requireAgent } from "../shared/new-ids.ts";
 import { drainSpool, waitingHooks } from "./files/drain-spool.ts";
@@ -45,8 +48,10 @@ const inbox: Inbox = {
  * Checkpoints are in a sidecar file, because readers of a session's log want only its
  * entries. A turn begins with the user's first message after the assistant or a tool.
  */
-const signing: DialectSigning = {
+const turns: TurnRules = {
   isSidecar: true,
+  compaction,
+  takingBack,
 
   turnMark(native: Native, id: string | null): TurnMark {
     const role = decode(native).entry?.role ?? null;
@@ -62,50 +67,56 @@ const HOOKED: Readonly<Record<string, string>> = {
   ["codex-hooks" satisfies HookSource]: "codex",
 };
 
-export const claude: Dialect<"claude"> = {
+export const claude: WrittenDialect<"claude"> = {
   name: "claude",
-  tools,
-  resultViews,
-  subagents,
-  layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
-  inbox,
-  hooksOf(id) {
-    const { projectKey = "", sessionId = "", subpath } = parseSessionKey(id) ?? {};
-    const dialect = subpath === undefined ? HOOKED[projectKey] : undefined;
-    return dialect === undefined ? null : { dialect, name: sessionId };
+  naming: {
+    layout: { under: SESSIONS_PATH, logName: LOG_NAME, idAt },
+    logPath,
+    idAt,
+    agentOf: (id) => parseSessionKey(id)?.projectKey ?? null,
+    hooksOf(id) {
+      const { projectKey = "", sessionId = "", subpath } = parseSessionKey(id) ?? {};
+      const dialect = subpath === undefined ? HOOKED[projectKey] : undefined;
+      return dialect === undefined ? null : { dialect, name: sessionId };
+    },
+    hooksIdOf(dialect, sessionId) {
+      const [projectKey] = Object.entries(HOOKED).find(([, program]) => program === dialect) ?? [];
+      return projectKey === undefined ? null : sessionIdOf({ projectKey, sessionId });
+    },
   },
-  hooksIdOf(dialect, sessionId) {
-    const [projectKey] = Object.entries(HOOKED).find(([, program]) => program === dialect) ?? [];
-    return projectKey === undefined ? null : sessionIdOf({ projectKey, sessionId });
+  reading: {
+    decode,
+    /**
+     * Any object with a type is an entry (`complete`), so only known lines of other programs are
+     * not.
+     */
+    isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),
+    asideOf,
+    isSilent: (native) => isSilentHook(native) || isSilent(native),
+    isProgramsPrompt,
+    remembers: (state) => new QueueMemory(state),
+    tools,
+    resultViews,
+    subagents,
   },
-  recording: requireSessionId("claude", "<project>/<session>"),
-  newIds: {
-    make: (agent, _, uuid) => sessionIdOf({ projectKey: requireAgent(agent), sessionId: uuid }),
+  turns,
+  writing: {
+    newIds: {
+      make: (agent, _, uuid) => sessionIdOf({ projectKey: requireAgent(agent), sessionId: uuid }),
+    },
+    express,
+    complete,
+    /** Next to the subagent's log; elsewhere its rows would be outside the conversation (`asideOf`). */
+    forkId(parent, uuid) {
+      const key = parseSessionKey(parent);
+      if (key?.subpath === undefined) return undefined;
+      const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
+      return sessionIdOf({ ...key, subpath: `${directory}agent-${uuid}` });
+    },
+    recording: requireSessionId("claude", "<project>/<session>"),
+    once,
   },
-  /** Next to the subagent's log; elsewhere its rows would be outside the conversation (`asideOf`). */
-  forkId(parent, uuid) {
-    const key = parseSessionKey(parent);
-    if (key?.subpath === undefined) return undefined;
-    const directory = key.subpath.slice(0, key.subpath.lastIndexOf("/") + 1);
-    return sessionIdOf({ ...key, subpath: `${directory}agent-${uuid}` });
+  files: {
+    inbox,
   },
-  agentOf: (id) => parseSessionKey(id)?.projectKey ?? null,
-  signing,
-  logPath,
-  idAt,
-  decode,
-  /**
-   * Any object with a type is an entry (`complete`), so only known lines of other programs are
-   * not.
-   */
-  isOwn: (value: unknown) => decode(value).entry !== null && !isOthersLine(value),
-  express,
-  complete,
-  asideOf,
-  isSilent: (native) => isSilentHook(native) || isSilent(native),
-  isProgramsPrompt,
-  compaction,
-  remembers: (state) => new QueueMemory(state),
-  takingBack,
-  once,
 };

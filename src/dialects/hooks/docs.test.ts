@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
-import type { Native } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { parseSpooled, SPOOL_WAITING_MAX, sessionOfHook, spoolLine } from "./hook-spool.ts";
 import { hookLine } from "./hooks.ts";
 import { asideOf, complete, decode, isDeletion, once } from "./lines.ts";

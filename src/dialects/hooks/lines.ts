@@ -3,12 +3,14 @@
  * reads too, and hook payloads.
  */
 
-import type { Aside, NewEntry } from "../../core/model/entry.ts";
+import type { Aside, Native, NewEntry } from "../../core/model/entry.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
-import type { Native, Once, TakingBack, Understood, WriterFacts } from "../dialect.ts";
 import { asideOf as rowAsideOf } from "../entire/aside.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
 import { express as expressRows } from "../entire/express.ts";
+import type { Understood } from "../facets/reading.ts";
+import type { TakingBack } from "../facets/turns.ts";
+import type { Once, WriterFacts } from "../facets/writing.ts";
 import { get, getString, isObject } from "../shared/fields.ts";
 import { toJsonValue } from "../shared/json-value.ts";
 import { HOOK_TYPE, hookEntry, isShownHook, isSubagentHook } from "./hooks.ts";

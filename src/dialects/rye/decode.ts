@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import type { Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import { get, getNumber, getString, has, type JsonObject } from "../shared/fields.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
-import type { WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { rye, ryeDialect } from "./dialect.ts";
 import { newThreadId } from "./thread-id.ts";
 
@@ -18,18 +18,18 @@ const FACTS: WriterFacts = {
 };
 
 function isRefused(id: string): void {
-  const { details } = thrownRefusal(() => rye.logPath(id), "BAD_ID");
+  const { details } = thrownRefusal(() => rye.naming.logPath(id), "BAD_ID");
   assert.equal(details.id, id);
 }
 
 test("a thread's log is in the project, in a directory named by its id (S2-5)", () => {
-  assert.deepEqual(rye.logPath("hello_world-1739012630"), [
+  assert.deepEqual(rye.naming.logPath("hello_world-1739012630"), [
     ".ai",
     "threads",
     "hello_world-1739012630",
     "transcript.jsonl",
   ]);
-  assert.deepEqual(rye.logPath("test/tools/write-177"), [
+  assert.deepEqual(rye.naming.logPath("test/tools/write-177"), [
     ".ai",
     "threads",
     "test",
@@ -50,7 +50,7 @@ test("an id with anything but plain segments is refused", () => {
   const bad = ["", "/", "/a", "a/", "a//b", ".", "..", "a/..", "a/./b", "a..b", "a b", "é", "a\\b"];
   for (const id of [...bad, "a\0", "a:b", "a\n", "~", "a*"]) isRefused(id);
   isRefused("x".repeat(ID_SEGMENT_BYTES_MAX + 1));
-  rye.logPath("x".repeat(ID_SEGMENT_BYTES_MAX));
+  rye.naming.logPath("x".repeat(ID_SEGMENT_BYTES_MAX));
 });
 
 test("no id can name a file that a thread keeps in its directory", () => {
@@ -68,11 +68,11 @@ test("no id can name a file that a thread keeps in its directory", () => {
     isRefused(`parent/${name}`);
     isRefused(`${name}/child`);
   }
-  rye.logPath("transcript-1739012630");
+  rye.naming.logPath("transcript-1739012630");
 });
 
 test("a directory may hold a thread and also contain others", () => {
-  for (const id of ["a", "a/b", "a/b/c"]) assert.equal(rye.idAt(rye.logPath(id)), id);
+  for (const id of ["a", "a/b", "a/b/c"]) assert.equal(rye.naming.idAt(rye.naming.logPath(id)), id);
 });
 
 test("a path that is not a thread's log has no id", () => {
@@ -91,7 +91,7 @@ test("a path that is not a thread's log has no id", () => {
     [".ai", "threads", "a/b", "transcript.jsonl"],
     [".ai", "threads", "thread.json", "transcript.jsonl"],
   ]) {
-    assert.equal(rye.idAt(path), null, path.join(" "));
+    assert.equal(rye.naming.idAt(path), null, path.join(" "));
   }
 });
 
@@ -101,11 +101,11 @@ test("any accepted id is found again at its path", () => {
     fc.property(fc.oneof(segment, fc.string()), (id) => {
       let path: readonly string[];
       try {
-        path = rye.logPath(id);
+        path = rye.naming.logPath(id);
       } catch {
         return;
       }
-      assert.equal(rye.idAt(path), id);
+      assert.equal(rye.naming.idAt(path), id);
       assert.ok(path.every((name) => /^[A-Za-z0-9._-]+$/.test(name) && !/^\.+$/.test(name)));
     }),
     { numRuns: 2000 },
@@ -115,21 +115,21 @@ test("any accepted id is found again at its path", () => {
 test("the writer's fields complete a line, in the chosen envelope (S2-1)", () => {
   const given = { type: "user_message", text: "hi" };
   const ts = "1970-01-01T00:00:00.000000+00:00";
-  assert.deepEqual(rye.complete(given, FACTS), {
+  assert.deepEqual(rye.writing.complete(given, FACTS), {
     ts,
     type: "user_message",
     thread_id: FACTS.id,
     directive: "hello_world",
     text: "hi",
   });
-  assert.deepEqual(ryeDialect({ envelope: "payload" }).complete(given, FACTS), {
+  assert.deepEqual(ryeDialect({ envelope: "payload" }).writing.complete(given, FACTS), {
     timestamp: ts,
     thread_id: FACTS.id,
     event_type: "user_message",
     payload: { directive: "hello_world", text: "hi" },
   });
   const { details } = thrownRefusal(
-    () => rye.complete(given, { ...FACTS, agent: null }),
+    () => rye.writing.complete(given, { ...FACTS, agent: null }),
     "INVALID_ENTRY",
   );
   assert.equal(details.field, "directive");

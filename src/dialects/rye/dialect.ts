@@ -1,10 +1,12 @@
 /** Dialect: rye's threads, as a `Dialect` for the store. The root is the project's directory. */
 
-import type { Role } from "../../core/model/entry.ts";
+import type { Native, Role } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
 import { envelopeText } from "../../trust/proof/checkpoint.ts";
 import type { CheckpointOpening } from "../../trust/signer/counted-turns.ts";
-import type { Dialect, DialectSigning, Native, WriterFacts } from "../dialect.ts";
+import type { WrittenDialect } from "../dialect.ts";
+import type { TurnRules } from "../facets/turns.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { openingWith } from "../shared/checkpoint-opening.ts";
 import { getObject, getString, withoutKeys } from "../shared/fields.ts";
 import { requireAgent } from "../shared/new-ids.ts";
@@ -38,7 +40,7 @@ const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);
  * with only messages have neither: there a turn ends before the user's next message
  * (core/model/turns.ts). A checkpoint line is spelt as in docs/formats/checkpoint.md.
  */
-function ryeSigning(envelope: Envelope): DialectSigning {
+function ryeTurns(envelope: Envelope): TurnRules {
   return { turnMark, opening: envelope === "flat" ? flatOpening : payloadOpening };
 }
 
@@ -101,13 +103,17 @@ export type { Envelope };
  * the same envelope: new functions for each session would have to be optimised by the engine each
  * time.
  */
-export function ryeDialect({ envelope = "flat", isThreadsRoot }: RyeOptions = {}): Dialect<"rye"> {
+export function ryeDialect({
+  envelope = "flat",
+  isThreadsRoot,
+}: RyeOptions = {}): WrittenDialect<"rye"> {
   const dialect = BY_ENVELOPE[envelope];
   if (!isThreadsRoot) return dialect;
-  return { ...dialect, logPath: (id) => [...threadSegments(id), LOG_NAME] };
+  const logPath = (id: string) => [...threadSegments(id), LOG_NAME];
+  return { ...dialect, naming: { ...dialect.naming, logPath } };
 }
 
-const BY_ENVELOPE: Readonly<Record<Envelope, Dialect<"rye">>> = {
+const BY_ENVELOPE: Readonly<Record<Envelope, WrittenDialect<"rye">>> = {
   flat: makeDialect("flat"),
   payload: makeDialect("payload"),
 };
@@ -125,49 +131,57 @@ function forkStart(parent: string, natives: readonly Native[]) {
   return { start, rest: isStart ? natives.slice(1) : natives };
 }
 
-function makeDialect(envelope: Envelope): Dialect<"rye"> {
+function makeDialect(envelope: Envelope): WrittenDialect<"rye"> {
   return {
     name: "rye",
-    tools,
-    layout: { under: THREADS_PATH, logName: LOG_NAME, idAt },
-    newIds: {
-      make: (agent, nowMs) => newThreadId(requireAgent(agent), nowMs),
-      isOfSecond: true,
-      claimsDirectory: true,
+    naming: {
+      layout: { under: THREADS_PATH, logName: LOG_NAME, idAt },
+      logPath,
+      idAt,
+      agentOf: (id) => id.replace(/-\d+$/, ""),
+      projectOf,
     },
-    agentOf: (id) => id.replace(/-\d+$/, ""),
-    agentSaidIn: (native) => readEnvelope(native).event?.directive ?? null,
+    reading: {
+      decode,
+      sessionOf: (value: unknown) => readEnvelope(value).event?.threadId ?? null,
+      agentSaidIn: (native) => readEnvelope(native).event?.directive ?? null,
+      isSilent: (native: Native) => isSilentType(readEnvelope(native).event?.type ?? ""),
+      tools,
+      document(value, options, line) {
+        const { event, fault } = readPrinted(value, line);
+        return event ? { text: renderEvent(event, options), fault: null } : { text: null, fault };
+      },
+    },
+    turns: ryeTurns(envelope),
+    writing: {
+      newIds: {
+        make: (agent, nowMs) => newThreadId(requireAgent(agent), nowMs),
+        isOfSecond: true,
+        claimsDirectory: true,
+      },
+      express,
+      complete: (native: Native, facts: WriterFacts) =>
+        completeNative(native, {
+          envelope,
+          threadId: facts.id,
+          defaultDirective: facts.agent,
+          nowMs: facts.nowMs,
+        }),
+      forkStart,
+      childStart: (parent) => forkStart(parent, []).start,
+      hasStart: true,
+      recording,
+    },
+    files: {
+      load: async () => (await import("./files/rye-files.ts")).ryeFiles,
+      signedFileName: META_NAME,
+      hasStanding: true,
+    },
     withOptions: ryeDialect,
     // All lines of a file have the envelope of its first line.
     adopt: (first, options: RyeOptions) => {
       const { event } = readEnvelope(first);
       return event ? ryeDialect({ ...options, envelope: event.envelope }) : ryeDialect(options);
     },
-    projectOf,
-    forkStart,
-    childStart: (parent) => forkStart(parent, []).start,
-    hasStart: true,
-    recording,
-    document(value, options, line) {
-      const { event, fault } = readPrinted(value, line);
-      return event ? { text: renderEvent(event, options), fault: null } : { text: null, fault };
-    },
-    hasStanding: true,
-    signedFileName: META_NAME,
-    files: async () => (await import("./files/rye-files.ts")).ryeFiles,
-    signing: ryeSigning(envelope),
-    logPath,
-    idAt,
-    decode,
-    sessionOf: (value: unknown) => readEnvelope(value).event?.threadId ?? null,
-    isSilent: (native: Native) => isSilentType(readEnvelope(native).event?.type ?? ""),
-    express,
-    complete: (native: Native, facts: WriterFacts) =>
-      completeNative(native, {
-        envelope,
-        threadId: facts.id,
-        defaultDirective: facts.agent,
-        nowMs: facts.nowMs,
-      }),
   };
 }

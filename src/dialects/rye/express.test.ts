@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import type { Entry, NewEntry, Part, Usage } from "../../core/model/entry.ts";
-import type { WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { ryeDialect } from "./dialect.ts";
 import { express } from "./express.ts";
 
@@ -223,9 +223,9 @@ test("any entry that rye can represent is read back unchanged, in either envelop
       (sample, envelope) => {
         const given = JSON.parse(JSON.stringify(sample)) as NewEntry;
         const dialect = ryeDialect({ envelope });
-        const read = dialect.express(given, FACTS).map((native): Entry => {
-          const line = JSON.stringify(dialect.complete(native, FACTS));
-          const { entry, fault } = dialect.decode(JSON.parse(line));
+        const read = dialect.writing?.express(given, FACTS).map((native): Entry => {
+          const line = JSON.stringify(dialect.writing?.complete(native, FACTS));
+          const { entry, fault } = dialect.reading.decode(JSON.parse(line));
           assert.equal(fault, null);
           return entry;
         });

@@ -6,9 +6,8 @@
  * (docs/formats/rye.md): the writer's time replaces `at`, which is kept as `said_at`.
  */
 
-import type { NewEntry, Part, Role, Usage } from "../../core/model/entry.ts";
+import type { Native, NewEntry, Part, Role, Usage } from "../../core/model/entry.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
-import type { Native } from "../dialect.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
 /** Fields that an entry of each kind may have besides its model and its time. */

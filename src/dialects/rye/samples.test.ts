@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, test } from "vitest";
 import { RYE_THREADS } from "../../../test/support/rye-threads.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { Turns } from "../../core/model/turns.ts";
-import type { Native } from "../dialect.ts";
 import { rye } from "./dialect.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "./markdown.ts";
@@ -77,7 +77,7 @@ describe.each(RYE_THREADS)("%s threads", (name, directory) => {
     const counts = new Map<string, number>();
     for (const { lines } of threads) {
       for (const line of lines) {
-        const { entry, fault } = rye.decode(line);
+        const { entry, fault } = rye.reading.decode(line);
         const sort = entry ? (entry.kind === "other" ? "silent" : "understood") : fault;
         counts.set(sort, (counts.get(sort) ?? 0) + 1);
         assert.ok(entry?.at);
@@ -88,7 +88,7 @@ describe.each(RYE_THREADS)("%s threads", (name, directory) => {
 
   test("every thread's id is its path, and is in each of its lines (S2-5)", () => {
     for (const sample of threads) {
-      assert.equal(rye.idAt(rye.logPath(sample.id)), sample.id);
+      assert.equal(rye.naming.idAt(rye.naming.logPath(sample.id)), sample.id);
       for (const event of eventsOf(sample)) assert.equal(event.threadId, sample.id);
     }
   });
@@ -124,7 +124,7 @@ describe.each(RYE_THREADS)("%s threads", (name, directory) => {
     let told = 0;
     for (const { id, lines, meta } of threads) {
       const turns = new Turns();
-      for (const line of lines) turns.note(rye.signing.turnMark(line as Native, id));
+      for (const line of lines) turns.note(rye.turns.turnMark(line as Native, id));
       const { cost } = meta as { readonly cost?: { readonly turns?: number } };
       if (cost?.turns === undefined) continue;
       assert.equal(turns.count, cost.turns, id);

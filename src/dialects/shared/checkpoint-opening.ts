@@ -2,7 +2,7 @@
 
 import { asciiJson } from "../../trust/proof/checkpoint.ts";
 import type { CheckpointOpening } from "../../trust/signer/counted-turns.ts";
-import type { WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 
 /** `id`: the line's own, in a dialect whose lines have ids. */
 export function openingWith(fields: object, id: string | null = null): CheckpointOpening {

@@ -5,7 +5,7 @@
  */
 
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
-import type { Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import { getString, isObject, type JsonObject } from "./fields.ts";
 
 /** For programs whose every object is a row: all else is a bad line. */

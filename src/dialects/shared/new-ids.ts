@@ -1,7 +1,7 @@
 /** New ids: ways of naming a new session that several dialects share. */
 
 import { badOption } from "../../core/base/choice.ts";
-import type { NewIds } from "../dialect.ts";
+import type { NewIds } from "../facets/writing.ts";
 
 /** `YYYY-MM-DD-<uuid v4>`, the date in UTC. */
 export const datedIds: NewIds = { make: (_, nowMs, uuid) => datedId(nowMs, uuid) };

@@ -11,8 +11,9 @@
 import { parseExactly } from "../../core/base/exact-numbers.ts";
 import type { Mutable } from "../../core/base/files.ts";
 import { compactJson } from "../../core/base/print-json.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import type { Native, Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
 import { decode as decodeLine, neutralOf } from "../verbatim/decode.ts";
 import { decodeItem } from "../verbatim/item.ts";

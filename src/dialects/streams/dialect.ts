@@ -17,17 +17,30 @@ import { streamLogs } from "./files/stream-logs.ts";
 
 export const streams: Dialect<"streams"> = {
   name: "streams",
-  isReadOnly: true,
-  holdsAnything: true,
-  layout: {
-    under: ["logs"],
-    levels: [],
-    isLog: () => false,
+  naming: {
+    layout: {
+      under: ["logs"],
+      levels: [],
+      isLog: () => false,
+      idAt: () => null,
+      logsIn: streamLogs,
+    },
+    logPath(id) {
+      try {
+        return ["logs", streamPathToFilename(id)];
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        throw new VerbatimError("BAD_ID", reason, { id, reason }, { cause });
+      }
+    },
+    // A file name does not say whether its stream is live: `logsIn` reads meta.jsonl.
     idAt: () => null,
-    logsIn: streamLogs,
   },
-  hostFor: readingHost,
-  signing: {
+  reading: {
+    decode,
+    holdsAnything: true,
+  },
+  turns: {
     isSidecar: true,
     turnMark(native) {
       const role = getString(native, "role");
@@ -36,30 +49,9 @@ export const streams: Dialect<"streams"> = {
     },
     opening: sidecarOpening("streams"),
   },
-  logPath(id) {
-    try {
-      return ["logs", streamPathToFilename(id)];
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new VerbatimError("BAD_ID", reason, { id, reason }, { cause });
-    }
-  },
-  // A file name does not say whether its stream is live: `logsIn` reads meta.jsonl.
-  idAt: () => null,
-  decode,
-  express: () => {
-    throw readOnly();
-  },
-  complete: () => {
-    throw readOnly();
+  writtenElsewhere:
+    "streams are only read here; append to them through their server or JsonlEngine",
+  files: {
+    hostFor: readingHost,
   },
 };
-
-function readOnly(): VerbatimError<"BAD_SETTING"> {
-  const reason = "streams are only read here; append to them through their server or JsonlEngine";
-  return new VerbatimError("BAD_SETTING", `nothing is appended: ${reason}`, {
-    setting: "dialect",
-    from: "streams",
-    reason,
-  });
-}

@@ -8,9 +8,9 @@
  */
 
 import { ENTRY_DEPTH_MAX } from "../../core/base/limits.ts";
-import type { NewEntry } from "../../core/model/entry.ts";
+import type { Native, NewEntry } from "../../core/model/entry.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
-import type { Native, WriterFacts } from "../dialect.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { isObject } from "../shared/fields.ts";
 import { lineFault } from "./line.ts";
 

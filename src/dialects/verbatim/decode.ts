@@ -6,6 +6,7 @@
  */
 
 import type { Mutable } from "../../core/base/files.ts";
+import type { Native } from "../../core/model/entry.ts";
 import {
   type Entry,
   emptyEntry,
@@ -13,7 +14,7 @@ import {
   type Role,
   type Usage,
 } from "../../core/model/entry.ts";
-import type { Native, Understood } from "../dialect.ts";
+import type { Understood } from "../facets/reading.ts";
 import {
   get,
   getNumber,

@@ -7,15 +7,17 @@
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { checkedEntry } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
-import type { SessionDetails } from "../agent-program.ts";
-import type { Dialect, Native, WriterFacts } from "../dialect.ts";
+import type { WrittenDialect } from "../dialect.ts";
+import type { SessionDetails } from "../facets/reading.ts";
+import type { WriterFacts } from "../facets/writing.ts";
 import { getObject, getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
 import { complete as completeLine, express } from "./complete.ts";
 import { decode } from "./decode.ts";
-import { signingAs } from "./sdk-dialect.ts";
+import { turnsOf } from "./sdk-dialect.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];
@@ -51,26 +53,32 @@ function idAt(path: readonly string[]): string | null {
 
 const TYPE = "entry";
 
-export const verbatim: Dialect<"verbatim"> = {
+export const verbatim: WrittenDialect<"verbatim"> = {
   name: "verbatim",
-  layout: {
-    under: SESSIONS_PATH,
-    levels: [],
-    isLog: (name) => name.endsWith(ENDING),
+  naming: {
+    layout: {
+      under: SESSIONS_PATH,
+      levels: [],
+      isLog: (name) => name.endsWith(ENDING),
+      idAt,
+    },
+    logPath,
     idAt,
   },
-  newIds: datedIds,
-  agentSaidIn: (native) => getString(native, "agent") || null,
-  about,
-  childStart: (parent) => ({ type: TYPE, parent, entry: { kind: "start" } }),
-  signing: signingAs("verbatim"),
-  logPath,
-  idAt,
-  decode,
-  isOwn: (value) => isObject(value) && value.type === TYPE && decode(value).entry !== null,
-  express,
-  complete,
-  isSilent: ({ type }) => type === TYPE,
+  reading: {
+    decode,
+    isOwn: (value) => isObject(value) && value.type === TYPE && decode(value).entry !== null,
+    about,
+    agentSaidIn: (native) => getString(native, "agent") || null,
+    isSilent: ({ type }) => type === TYPE,
+  },
+  turns: turnsOf("verbatim"),
+  writing: {
+    newIds: datedIds,
+    express,
+    complete,
+    childStart: (parent) => ({ type: TYPE, parent, entry: { kind: "start" } }),
+  },
 };
 
 function about(native: Native): SessionDetails | null {

@@ -19,7 +19,7 @@ test("the example lines are what the writer makes from an entry alone, and from 
   for (const [n, { id, at, entry }] of natives.entries()) {
     const known = { ...facts, nowMs: Date.parse(String(at)), newId: () => String(id) };
     for (const given of [entry, { type: "entry", entry }] as Record<string, unknown>[]) {
-      assert.equal(JSON.stringify(verbatim.complete(given, known)), lines[n]);
+      assert.equal(JSON.stringify(verbatim.writing.complete(given, known)), lines[n]);
     }
   }
 });
@@ -31,7 +31,7 @@ test("an entry with its own time is written with that time", () => {
     { kind: "start", at },
     { type: "entry", entry: { kind: "start", at } },
   ]) {
-    assert.deepEqual(verbatim.complete(given, known), {
+    assert.deepEqual(verbatim.writing.complete(given, known), {
       type: "entry",
       id: "l1",
       at,
@@ -42,7 +42,7 @@ test("an entry with its own time is written with that time", () => {
 
 test("the example lines are read back as they were written", () => {
   for (const native of natives) {
-    const { entry, fault } = verbatim.decode(native);
+    const { entry, fault } = verbatim.reading.decode(native);
     assert.equal(fault, null);
     const { native: _, ...read } = entry;
     for (const [field, value] of Object.entries(native.entry as object)) {
@@ -58,16 +58,19 @@ test("a session that another one started begins with a line that names it, and i
   const { id, at, parent, agent } = JSON.parse(line) as Record<string, string>;
   assert.ok(id && at && parent && agent);
   const known = { ...facts, agent, nowMs: Date.parse(at), newId: () => id };
-  const native = verbatim.complete(verbatim.childStart?.(parent) ?? {}, known);
+  const native = verbatim.writing.complete(verbatim.writing.childStart?.(parent) ?? {}, known);
   assert.equal(JSON.stringify(native), line);
-  assert.deepEqual(verbatim.about?.(native, "s"), { parent });
-  assert.equal(verbatim.agentSaidIn?.(native), agent);
+  assert.deepEqual(verbatim.reading.about?.(native, "s"), { parent });
+  assert.equal(verbatim.reading.agentSaidIn?.(native), agent);
 });
 
 test("an agent or a parent that is no text is refused", () => {
   const known = { ...facts, nowMs: 0, newId: () => "l1" };
   for (const field of ["agent", "parent"]) {
     const line = { type: "entry", [field]: 1, entry: { kind: "start" } };
-    assert.throws(() => verbatim.complete(line, known), new RegExp(`${field}.*expected string`));
+    assert.throws(
+      () => verbatim.writing.complete(line, known),
+      new RegExp(`${field}.*expected string`),
+    );
   }
 });

@@ -6,8 +6,7 @@
  */
 
 import type { Mutable } from "../../core/base/files.ts";
-import type { Entry, Part, Role } from "../../core/model/entry.ts";
-import type { Native } from "../dialect.ts";
+import type { Entry, Native, Part, Role } from "../../core/model/entry.ts";
 import { contentParts, textBlock } from "../shared/entry-parts.ts";
 import {
   get,

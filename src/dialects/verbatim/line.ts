@@ -8,7 +8,8 @@
  *   id. Otherwise another writer appended after this one had read the log.
  */
 
-import type { Native, TakingBack } from "../dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
+import type { TakingBack } from "../facets/turns.ts";
 import { isObject } from "../shared/fields.ts";
 
 /** How a model's answer ended. */

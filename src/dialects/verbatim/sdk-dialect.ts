@@ -7,9 +7,11 @@
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
+import type { Native } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
-import type { Dialect, DialectSigning, Native } from "../dialect.ts";
-import { requireSessionId } from "../recording.ts";
+import type { WrittenDialect } from "../dialect.ts";
+import type { TurnRules } from "../facets/turns.ts";
+import { requireSessionId } from "../facets/writing.ts";
 import { sidecarOpening } from "../shared/checkpoint-opening.ts";
 import { getObject, getString } from "../shared/fields.ts";
 import { agentBefore, perAgent } from "../shared/new-ids.ts";
@@ -61,10 +63,10 @@ function badId(id: string, reason: string): VerbatimError<"BAD_ID"> {
  * Checkpoints are in a sidecar file, so the log has only the frameworks' lines. A turn
  * begins with the user's first message after the model or a tool.
  */
-export const signing = signingAs("sdk");
+export const signing = turnsOf("sdk");
 
 /** `name`: of the dialect; the name of a signed session begins with it. */
-export function signingAs(name: string): DialectSigning {
+export function turnsOf(name: string): TurnRules {
   return { isSidecar: true, turnMark, opening: sidecarOpening(name) };
 }
 
@@ -85,24 +87,32 @@ function markOfKind(kind: unknown): TurnMark {
   return kind === "end" ? "ends" : null;
 }
 
-export const sdk: Dialect<"sdk"> = {
+export const sdk: WrittenDialect<"sdk"> = {
   name: "sdk",
-  layout: {
-    under: SESSIONS_PATH,
-    levels: [null],
-    isLog: (name) => name.endsWith(ENDING),
+  naming: {
+    layout: {
+      under: SESSIONS_PATH,
+      levels: [null],
+      isLog: (name) => name.endsWith(ENDING),
+      idAt,
+    },
+    logPath,
     idAt,
+    agentOf: agentBefore,
   },
-  newIds: perAgent,
-  recording: requireSessionId("sdk", "<framework>/<session>"),
-  agentOf: agentBefore,
-  signing,
-  logPath,
-  idAt,
-  decode,
-  express,
-  complete,
-  isSilent: ({ type }) => LINE_TYPES.includes(type as string),
-  takingBack,
-  cutBefore,
+  reading: {
+    decode,
+    isSilent: ({ type }) => LINE_TYPES.includes(type as string),
+  },
+  turns: {
+    ...signing,
+    takingBack,
+    cutBefore,
+  },
+  writing: {
+    newIds: perAgent,
+    express,
+    complete,
+    recording: requireSessionId("sdk", "<framework>/<session>"),
+  },
 };

@@ -179,7 +179,8 @@ function* leftoverFindings(
   files: readonly Seen[],
 ): Generator<Finding> {
   for (const { name, kind, identity } of files) {
-    const isUnused = dialect.spilling !== undefined && name.endsWith(".spill") && !spills.has(name);
+    const isUnused =
+      dialect.writing?.spilling !== undefined && name.endsWith(".spill") && !spills.has(name);
     if (kind !== "file" || !(isTemporary(name) || isUnused)) continue;
     const path = `${directory.path}/${name}`;
     if (surroundings.look(path)?.identity !== identity) continue;

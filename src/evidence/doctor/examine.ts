@@ -103,7 +103,12 @@ export async function* examineSessions(
   }
   yield* told(networkFindings(doctor, null, root));
   const isFile = (name: string) => logNameOf(dialect, name) !== null;
-  for (const step of walkStore(doctor.surroundings, root, dialectNamed(dialect).layout, isFile)) {
+  for (const step of walkStore(
+    doctor.surroundings,
+    root,
+    dialectNamed(dialect).naming.layout,
+    isFile,
+  )) {
     if ("finding" in step) yield step;
     else yield* examineDirectory(doctor, store, step.directory);
   }
@@ -114,7 +119,9 @@ async function* examinePrograms(doctor: Doctor, store: FoundStore): AsyncGenerat
   const { dialect, root } = store;
   const unreadable: Unreadable[] = [];
   const onUnreadable = (each: Unreadable) => unreadable.push(each);
-  for (const { id, path } of iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable })) {
+  for (const { id, path } of iterateLogs(root, dialectNamed(dialect).naming.layout, {
+    onUnreadable,
+  })) {
     yield* examineOne(doctor, { dialect, root, id, path: join(root, path) });
   }
   for (const { id, path, cause } of unreadable) {
@@ -129,7 +136,10 @@ export async function* examineStoreFiles(
   store: FoundStore,
 ): AsyncGenerator<ExaminedItem> {
   await loadOwnFiles();
-  const { layout, program } = dialectNamed(store.dialect);
+  const {
+    naming: { layout },
+    program,
+  } = dialectNamed(store.dialect);
   if (program) return;
   const { under } = layout;
   for (let depth = 1; depth <= under.length; depth++) {
@@ -148,7 +158,7 @@ async function* examineDirectory(
 ): AsyncGenerator<ExaminedItem> {
   let isJudged = false;
   for (const [name, files] of byLog(dialect, entries)) {
-    const id = dialectNamed(dialect).layout.idAt([...below, name]);
+    const id = dialectNamed(dialect).naming.layout.idAt([...below, name]);
     if (id === null) continue; // No session can have this id: the file belongs to another program.
     const path = join(directory, name);
     const log = files.find((each) => each.name === name);
@@ -212,7 +222,7 @@ async function* told(
 
 /** One finding for each session with waiting lines, or only for one session. */
 function* inboxFindings({ dialect, root }: FoundStore, only?: string): Generator<Finding> {
-  const { inbox } = dialectNamed(dialect);
+  const { inbox } = dialectNamed(dialect).files ?? {};
   if (!inbox?.mayWait(root)) return;
   for (const [session, count] of inbox.waiting(root)) {
     if (only !== undefined && session !== only) continue;

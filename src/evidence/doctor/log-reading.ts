@@ -22,8 +22,9 @@ import { decodeLine } from "../../core/log/json.ts";
 import { type LineSpan, spansForward } from "../../core/log/spans.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import { CallPairing } from "../../core/model/pairing.ts";
-import type { DerivedLook } from "../../dialects/derived-files.ts";
-import type { Dialect, SpillReference } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { DerivedLook } from "../../dialects/facets/files.ts";
+import type { SpillReference } from "../../dialects/facets/writing.ts";
 import { HEAD_BYTES, RECOGNISED_LINES } from "../../dialects/files/foreign-log.ts";
 import { recognise } from "../../dialects/recognise.ts";
 import { isCheckpoint } from "../../sessions/store/mapping.ts";
@@ -98,7 +99,7 @@ export class LogReading {
       return;
     }
     if (!this.#isAnyUnderstood && this.#values.length < RECOGNISED_LINES) this.#values.push(value);
-    const understood = dialect.decode(value);
+    const understood = dialect.reading.decode(value);
     const comparing = derived?.add(
       value,
       understood.entry,
@@ -110,7 +111,7 @@ export class LogReading {
       this.#lines++;
       yield badLine({ ...at, bytes: span.length }, understood.fault);
     }
-    for (const reference of dialect.spilling?.referencesOf(value) ?? []) {
+    for (const reference of dialect.writing?.spilling?.referencesOf(value) ?? []) {
       this.spills.add(reference.path);
       const spill = await checkSpill(directory, reference, { session, path, line });
       if (spill) yield spill;

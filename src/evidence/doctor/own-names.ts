@@ -6,8 +6,7 @@
 import { assert } from "../../core/base/errors.ts";
 import type { Seen } from "../../core/base/node-surroundings.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
-import type { DerivedKind } from "../../dialects/derived-files.ts";
-import type { DialectFiles } from "../../dialects/dialect-files.ts";
+import type { DerivedKind, DialectFiles } from "../../dialects/facets/files.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 
 /**
@@ -67,7 +66,7 @@ export async function loadOwnFiles(): Promise<void> {
   if (loaded !== null) return;
   await loadDialects();
   const each = READ_DIALECT_NAMES.map(async (name) => {
-    return [name, (await dialectNamed(name).files?.()) ?? {}] as const;
+    return [name, (await dialectNamed(name).files?.load?.()) ?? {}] as const;
   });
   loaded = new Map(await Promise.all(each));
 }

@@ -215,7 +215,7 @@ test("a repair that was killed is completed by the next one", async () => {
 test("a copy kept by a repair is never mistaken for a session", async () => {
   const project = tempDirectory();
   await makeSickStore(project);
-  const ids = () => findLogs(project, dialectNamed("rye").layout).map(({ id }) => id);
+  const ids = () => findLogs(project, dialectNamed("rye").naming.layout).map(({ id }) => id);
   const before = ids();
   await repairIn(project);
   assert.ok(Object.keys(treeAt(project)).some((name) => /\.before-repair-\d+$/.test(name)));

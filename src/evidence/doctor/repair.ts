@@ -26,7 +26,7 @@ import type { LogPath } from "../../core/log/log-path.ts";
 import { LogReader } from "../../core/log/reader.ts";
 import { keepAside } from "../../core/log/repair.ts";
 import { LogWriter } from "../../core/log/writer.ts";
-import type { DerivedKind, SessionInRepair } from "../../dialects/derived-files.ts";
+import type { DerivedKind, SessionInRepair } from "../../dialects/facets/files.ts";
 import { moveAside } from "../../dialects/files/aside.ts";
 import { refuseForeign } from "../../dialects/files/foreign-log.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
@@ -336,7 +336,7 @@ async function lookAgain(
   try {
     const options = { root, onBadLine: "skip", takesUnterminated: true } as const;
     for await (const { value, bytes } of new LogReader(patient.host, logId, options)) {
-      await look.add(value, dialect.decode(value).entry, bytes);
+      await look.add(value, dialect.reading.decode(value).entry, bytes);
     }
     return await look.findings(false);
   } finally {

@@ -18,7 +18,7 @@ async function examined(root: string, dialect: string): Promise<string[]> {
 }
 
 function listed(root: string, dialect: string): string[] {
-  return findLogs(root, dialectNamed(dialect).layout)
+  return findLogs(root, dialectNamed(dialect).naming.layout)
     .map(({ id }) => id)
     .sort();
 }

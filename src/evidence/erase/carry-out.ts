@@ -17,7 +17,7 @@ import { finding } from "../../core/findings/finding.ts";
 import { readChunks } from "../../core/log/bytes.ts";
 import { LogLock } from "../../core/log/lock.ts";
 import { INTENT_ENDING, openLogPath } from "../../core/log/log-path.ts";
-import { findingPlaceOf } from "../../dialects/derived-files.ts";
+import { findingPlaceOf } from "../../dialects/facets/files.ts";
 import type { Heads, RootNames } from "../../trust/heads/heads.ts";
 import { readHead } from "../../trust/heads/session-head.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";

@@ -263,10 +263,10 @@ async function firstOf(
   const head = Buffer.alloc(Math.min(old.size(), LOG_LIMITS.lineBytesMax));
   const bytes = head.subarray(0, await old.read(head, 0));
   const first = parseLine(bytes.subarray(0, Math.max(0, bytes.indexOf(LF))));
-  const agent = isObject(first) ? dialect.agentSaidIn?.(first) : null;
+  const agent = isObject(first) ? dialect.reading.agentSaidIn?.(first) : null;
   return {
     dialect: dialect.adopt?.(first, {}) ?? dialect,
-    agent: agent ?? dialect.agentOf?.(id) ?? null,
+    agent: agent ?? dialect.naming.agentOf?.(id) ?? null,
   };
 }
 
@@ -279,7 +279,7 @@ async function stageSmallFile(
   head: SignerHead,
 ): Promise<string | null> {
   const { dialect, id } = target;
-  const { signedFile } = (await dialectNamed(dialect).files?.()) ?? {};
+  const { signedFile } = (await dialectNamed(dialect).files?.load?.()) ?? {};
   const text = signedFile ? await readSmallFile(directory, signedFile.name) : null;
   if (!signedFile || text === null) return null;
   const bytes = Buffer.from(text);

@@ -8,8 +8,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { encodeLine } from "../../core/log/json.ts";
-import type { Entry, NewEntry, Part } from "../../core/model/entry.ts";
-import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import type { Entry, Native, NewEntry, Part } from "../../core/model/entry.ts";
+import { type Dialect, writingOf } from "../../dialects/dialect.ts";
+import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import { isObject, parseLine } from "../../trust/proof/claims.ts";
 import { type Finder, type Hit, withheldBy } from "../redact/hits.ts";
 
@@ -39,7 +40,7 @@ export function eraseIn(
   const { dialect, finder } = erasing;
   const before = parseLine(line);
   // A value in a spill file takes its whole line: the line has only the file's hash.
-  const isSpilled = (dialect.spilling?.referencesOf(before).length ?? 0) > 0;
+  const isSpilled = (dialect.writing?.spilling?.referencesOf(before).length ?? 0) > 0;
   const isSame = (bytes: Uint8Array) => isReadAlike(dialect, before, parseLine(bytes));
   const within = isSpilled ? null : eraseWithin(line, hits, finder, isSame);
   if (within) return within;
@@ -94,11 +95,15 @@ function replaced(
 function isReadAlike(dialect: Dialect, before: unknown, after: unknown): boolean {
   if (!isObject(before) || !isObject(after)) return false;
   const facts = (value: Native) => {
-    const { entry } = dialect.decode(value);
+    const { entry } = dialect.reading.decode(value);
     const { kind, role, at, parts = [] } = entry ?? {};
-    const ids = [dialect.chain?.idOf(value), dialect.once?.idOf(value), dialect.sessionOf?.(value)];
+    const ids = [
+      dialect.writing?.chain?.idOf(value),
+      dialect.writing?.once?.idOf(value),
+      dialect.reading.sessionOf?.(value),
+    ];
     const calls = parts.map((part) => [part.type, "callId" in part ? part.callId : null]);
-    return [entry === null, kind, role, at, calls, ids, dialect.signing.turnMark(value, null)];
+    return [entry === null, kind, role, at, calls, ids, dialect.turns.turnMark(value, null)];
   };
   return isDeepStrictEqual(facts(before), facts(after));
 }
@@ -110,8 +115,9 @@ function placeholderFor(
   { dialect, facts }: ErasingLine,
 ): Native | null {
   const native = isObject(before) ? before : {};
-  const { entry } = dialect.decode(native);
-  const id = dialect.chain?.idOf(native) ?? dialect.once?.idOf(native) ?? facts.newId();
+  const { entry } = dialect.reading.decode(native);
+  const id =
+    dialect.writing?.chain?.idOf(native) ?? dialect.writing?.once?.idOf(native) ?? facts.newId();
   const ms = Date.parse(entry?.at ?? "");
   const own = { ...facts, nowMs: Number.isNaN(ms) ? facts.nowMs : ms, newId: () => id };
   const lines = entryLines(dialect, said(entry, isBare), own);
@@ -120,7 +126,7 @@ function placeholderFor(
   // The parent stays: new-log.ts replaces it if it was a checkpoint.
   const { parentUuid = null } = native;
   const isLinked = parentUuid === null || typeof parentUuid === "string";
-  return isLinked ? (dialect.chain?.link(line, parentUuid) ?? line) : line;
+  return isLinked ? (dialect.writing?.chain?.link(line, parentUuid) ?? line) : line;
 }
 
 /** An entry as lines of the dialect; none if it has no such lines. */
@@ -130,7 +136,8 @@ export function entryLines(
   facts: WriterFacts,
 ): readonly Native[] {
   try {
-    return dialect.express(entry, facts).map((native) => dialect.complete(native, facts));
+    const { express, complete } = writingOf(dialect);
+    return express(entry, facts).map((native) => complete(native, facts));
   } catch (cause) {
     if (cause instanceof VerbatimError && cause.code === "INVALID_ENTRY") return [];
     throw cause;

@@ -10,9 +10,10 @@
 import { writeAll } from "../../core/base/file-steps.ts";
 import type { OpenFile } from "../../core/base/files.ts";
 import { encodeLine } from "../../core/log/json.ts";
-import type { NewEntry } from "../../core/model/entry.ts";
+import type { Native, NewEntry } from "../../core/model/entry.ts";
 import { Turns } from "../../core/model/turns.ts";
-import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import { readExactly } from "../../trust/judge/inspect.ts";
 import type { Signer } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
@@ -112,7 +113,7 @@ export class NewLog {
     await this.#enter(null);
     const { dialect, facts } = this.#parts;
     for (const native of entryLines(dialect, report(this.counts), facts)) {
-      const linked = dialect.chain?.link(native, this.#previous) ?? native;
+      const linked = dialect.writing?.chain?.link(native, this.#previous) ?? native;
       await this.#add(encodeLine(linked), linked);
     }
     await this.#checkpoint(this.#turns.state.phase === "over" ? "final" : "batch");
@@ -134,8 +135,9 @@ export class NewLog {
     own = this.#relinked(own);
     const value = parseLine(own);
     const native = isObject(value) ? value : null;
-    for (const { path } of dialect.spilling?.referencesOf(value) ?? []) this.#spills.add(path);
-    const mark = native && dialect.signing.turnMark(native, this.#parts.id);
+    for (const { path } of dialect.writing?.spilling?.referencesOf(value) ?? [])
+      this.#spills.add(path);
+    const mark = native && dialect.turns.turnMark(native, this.#parts.id);
     if (this.#turns.beginsWith(mark)) await this.#sign("turn");
     await this.#add(own, native);
   }
@@ -148,7 +150,7 @@ export class NewLog {
     if (claim === null) return false;
     if (claim.is !== "checkpoint") throw cannotErase(this.#parts.path, OLDER, PLAIN);
     const value = parseLine(line);
-    const id = this.#parts.dialect.chain?.idOf(value) ?? null;
+    const id = this.#parts.dialect.writing?.chain?.idOf(value) ?? null;
     if (id !== null && isObject(value)) {
       const parent = typeof value.parentUuid === "string" ? value.parentUuid : null;
       this.#parents.set(id, this.#beyond(parent));
@@ -192,8 +194,8 @@ export class NewLog {
     const chunk = Buffer.concat([line, LF_BYTES]);
     writeAll(log, chunk);
     this.#signer.addOthersLines(chunk);
-    this.#turns.note(native && dialect.signing.turnMark(native, id));
-    this.#previous = dialect.chain?.idOf(native) ?? this.#previous;
+    this.#turns.note(native && dialect.turns.turnMark(native, id));
+    this.#previous = dialect.writing?.chain?.idOf(native) ?? this.#previous;
     this.#lastNative = native ?? this.#lastNative;
     const { isBeginning, unsignedBytes } = this.#signer;
     if (isBeginning || unsignedBytes >= UNSIGNED_BYTES_MAX) await this.#sign("batch");
@@ -207,7 +209,7 @@ export class NewLog {
   async #checkpoint(due: Due): Promise<void> {
     const { dialect, facts, rev, log, sidecar } = this.#parts;
     const after = { previous: this.#previous, native: this.#lastNative };
-    const { text, id } = dialect.signing.opening(facts, after);
+    const { text, id } = dialect.turns.opening(facts, after);
     const when = { turn: turnAt(due, this.#turns, []), rev };
     const line = await addDue(this.#signer, due, text, when);
     writeAll(sidecar ?? log, line);

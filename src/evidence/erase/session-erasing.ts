@@ -52,8 +52,8 @@ export function refuseOthers(target: SessionLog): ErasableLog {
     const next = "write a disclosed copy with `redact -o`, then delete the stream";
     throw cannotErase(path, "it is a stream, whose offsets its readers keep", next);
   }
-  const { isReadOnly, program } = dialectNamed(dialect);
-  if (isReadOnly || program) {
+  const { writing, program } = dialectNamed(dialect);
+  if (!writing || program) {
     const whose = program?.label ?? "another program";
     throw cannotErase(path, `it is ${whose}'s own, which is only read`, "delete it there");
   }
@@ -107,7 +107,7 @@ async function linkTo(
   const store = new Store(host, { dialect, root, sign: true, onWarning });
   try {
     await store.has(id); // Moves waiting lines into their sessions.
-    const waiting = dialectNamed(dialect).inbox?.waiting(root).get(id) ?? 0;
+    const waiting = dialectNamed(dialect).files?.inbox?.waiting(root).get(id) ?? 0;
     if (waiting > 0) throw cannotErase(path, `${waiting} recorded lines wait for it`, "try again");
     const session = store.session(id);
     try {

@@ -349,7 +349,7 @@ class SpillReferences {
 
   constructor(target: SignableLog) {
     this.#target = target;
-    const { spilling } = dialectNamed(target.dialect);
+    const { spilling } = dialectNamed(target.dialect).writing ?? {};
     this.#whole = spilling
       ? new WholeLines((bytes) => {
           const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);

@@ -34,7 +34,7 @@ class Project {
   }
 
   path(id: string): string {
-    return join(this.root, ...dialectNamed(this.dialect).logPath(id));
+    return join(this.root, ...dialectNamed(this.dialect).naming.logPath(id));
   }
 
   put(id: string, ...lines: readonly (object | string)[]): void {
@@ -47,7 +47,7 @@ class Project {
     const kept = new KeptScans(this.keptPath, "1");
     const place = { dialect: this.dialect, root: this.root };
     const scans = [];
-    for (const log of findLogs(this.root, dialectNamed(this.dialect).layout)) {
+    for (const log of findLogs(this.root, dialectNamed(this.dialect).naming.layout)) {
       scans.push(await scanTarget(nodeHost, { place, log }, kept, { finder, own }));
     }
     kept.save();

@@ -78,7 +78,7 @@ export async function scanSession(
   const ended = await scan.log(window.log, from);
   await scan.spills();
   await scan.tellTools(window);
-  if (session.dialect.signing.isSidecar) await scan.sidecar();
+  if (session.dialect.turns.isSidecar) await scan.sidecar();
   const open = scan.deltas.openFrom;
   scan.deltas.flush();
   const to = open ? { scannedTo: open.start, lines: open.entry - 1 } : ended;
@@ -135,7 +135,7 @@ class Scan {
   /** Returns how many lines the block has. */
   #block(block: Buffer, start: number, before: number): number {
     const { finder, own } = this.#how;
-    const { spilling } = this.#session.dialect;
+    const { spilling } = this.#session.dialect.writing ?? {};
     const finds = finder.findInLines(block);
     const hasSpills = spilling !== undefined && block.includes(spilling.mark);
     const hasDeltas = block.includes(DELTA) || this.deltas.openFrom !== null;
@@ -199,7 +199,7 @@ class Scan {
   }
 
   async spills(): Promise<void> {
-    const { spilling } = this.#session.dialect;
+    const { spilling } = this.#session.dialect.writing ?? {};
     if (!spilling || this.#spilled.length === 0) return;
     const { path, root } = this.#session;
     const directory = await this.#host.files.openDirectory(dirname(path), { create: false, root });

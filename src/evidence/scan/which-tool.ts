@@ -39,7 +39,7 @@ export async function toolsOf(
 ): Promise<Map<string, string>> {
   const tools = new Map<string, string>();
   await log.each(0, ({ value, fault }) => {
-    const parts = fault === null ? (dialect.decode(value).entry?.parts ?? []) : [];
+    const parts = fault === null ? (dialect.reading.decode(value).entry?.parts ?? []) : [];
     for (const part of parts) {
       if (part.type !== "tool_call" || part.callId === null || !calls.has(part.callId)) continue;
       if (!tools.has(part.callId)) tools.set(part.callId, part.tool);
@@ -59,7 +59,7 @@ function toolIn(parts: readonly Part[], callId: string | null): string | null {
 
 function partsOf(dialect: Dialect, line: Buffer): readonly Part[] {
   try {
-    return dialect.decode(JSON.parse(line.toString())).entry?.parts ?? [];
+    return dialect.reading.decode(JSON.parse(line.toString())).entry?.parts ?? [];
   } catch {
     return []; // Not JSON: searched as it is.
   }

@@ -70,7 +70,7 @@ export class ErasedLines {
 
   digestOf(line: Uint8Array): Buffer {
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
-    const { chain } = dialectNamed(this.#target.dialect);
+    const { chain } = dialectNamed(this.#target.dialect).writing ?? {};
     const text = chain ? bytes.toString("latin1").replace(PARENT, "") : bytes;
     return createHash("sha256").update(text).digest().subarray(0, DIGEST);
   }

@@ -82,7 +82,7 @@ export class KeptVerdicts {
   async verify(store: FoundStore, { id, logId }: JudgedSession): Promise<VerifyReport> {
     const { host, run, nowMs } = this.#options;
     const { dialect, root } = store;
-    const log = lookAtLog(root, logId, dialectNamed(dialect).layout);
+    const log = lookAtLog(root, logId, dialectNamed(dialect).naming.layout);
     const judgedMs = nowMs();
     const report = await run(async () => {
       const where = { cwd: root, root, dialect };

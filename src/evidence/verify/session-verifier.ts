@@ -139,7 +139,7 @@ export class SessionVerifier {
   }
 
   #waitingIn({ dialect, root }: Pick<SessionLog, "dialect" | "root">): ReadonlyMap<string, number> {
-    const { inbox } = dialectNamed(dialect);
+    const { inbox } = dialectNamed(dialect).files ?? {};
     if (!inbox) return NONE;
     const waiting = this.#waiting.get(root) ?? inbox.waiting(root);
     this.#waiting.set(root, waiting);
@@ -223,7 +223,7 @@ export class SessionVerifier {
     };
     // Also what cannot be read, or has no valid id.
     const options = { byLinkCount: false, onUnreadable: add, onNoId };
-    for (const log of iterateLogs(root, dialectNamed(dialect).layout, options)) add(log);
+    for (const log of iterateLogs(root, dialectNamed(dialect).naming.layout, options)) add(log);
     const ids = new Set<string | null>(logs.map(({ id }) => id));
     for (const { id, size } of hasSidecar(dialect) ? iterateLogs(root, sidecarsOf(dialect)) : []) {
       const gone = size > 0 && !ids.has(id) && goneIn(store, id); // Checkpoints without a log.
@@ -317,7 +317,7 @@ function withWaitingHooks(report: VerifyReport, count: number): VerifyReport {
 
 /** Streams have their own verdicts (evidence/verify/verify-directory.ts). */
 function isOfSessions({ dialect }: FoundStore): boolean {
-  return !dialectNamed(dialect).isReadOnly;
+  return dialectNamed(dialect).writing !== undefined;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
@@ -328,7 +328,7 @@ const NO_ID =
 
 /** Where the sidecars of a dialect's logs are. */
 function sidecarsOf(dialect: string): Layout {
-  const layout = dialectNamed(dialect).layout;
+  const layout = dialectNamed(dialect).naming.layout;
   const ending = sidecarOf("");
   const idAt = (path: readonly string[]) => {
     return layout.idAt([...path.slice(0, -1), (path.at(-1) ?? "").slice(0, -ending.length)]);

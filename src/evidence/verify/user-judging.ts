@@ -100,10 +100,11 @@ export class UserJudging {
   /** Judges the files that belong to a log; null if there are none. */
   async #filesProof(target: SessionLog): Promise<FilesProof | null> {
     const { id } = target;
-    const { spilling, files } = dialectNamed(target.dialect);
+    const { writing, files } = dialectNamed(target.dialect);
+    const { spilling } = writing ?? {};
     if (spilling) return new SpillProof(this.#host, target, spilling);
     if (id === null) return null;
-    return (await files?.())?.proofOf?.(this.#host, { ...target, id }, this.trust) ?? null;
+    return (await files?.load?.())?.proofOf?.(this.#host, { ...target, id }, this.trust) ?? null;
   }
 
   remembered(session: NamedSession): RememberedPins {
@@ -182,7 +183,7 @@ class ErasureReports implements StatedErasures {
   #read(line: Buffer, start: number): void {
     const { value, fault } = decodeLine(line, 0, line.length);
     if (fault !== null) return;
-    const { entry } = dialectNamed(this.#dialect).decode(value);
+    const { entry } = dialectNamed(this.#dialect).reading.decode(value);
     const erasure = entry && erasureIn(entry);
     if (erasure) this.#reports.push({ start, erasure });
   }

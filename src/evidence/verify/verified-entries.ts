@@ -15,7 +15,7 @@ import { badLineWarning, checkOnBadLine, type OnBadLine } from "../../core/log/b
 import { decodeLine } from "../../core/log/json.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import { dialectNamed, hostOf } from "../../dialects/all.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
+import type { Understood } from "../../dialects/facets/reading.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { adjustedEntries } from "../../dialects/files/stored-entries.ts";
 import { findSession } from "../../sessions/list/find-session.ts";
@@ -134,7 +134,7 @@ export async function openVerifiedSession(
     takesUnterminated: onBadLine !== "throw",
     skipsLongLines: onBadLine !== "throw",
   };
-  const isStream = dialectNamed(dialect).holdsAnything;
+  const isStream = dialectNamed(dialect).reading.holdsAnything;
   const isFork = isStream && id !== null && (await isSignedFork(host, root, id));
   const opened = isFork
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)
@@ -142,7 +142,7 @@ export async function openVerifiedSession(
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
   const decode = options.restoresSpilled
     ? (value: unknown) => decodeWhole(dialectNamed(dialect), value, openDirectory)
-    : dialectNamed(dialect).decode;
+    : dialectNamed(dialect).reading.decode;
   return {
     id: id ?? opened.report.session,
     dialect,
@@ -168,7 +168,7 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
   });
 }
 
-type Decoded = ReturnType<Dialect["decode"]>;
+type Decoded = Understood;
 
 /** The entries of verified lines. Refuses with BAD_LINE unless told otherwise. */
 export async function* entriesOf(

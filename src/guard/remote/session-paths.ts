@@ -95,7 +95,7 @@ export function sentFilePlaceOf(stream: string): SentFilePlace | null {
 }
 
 function isLogPath(dialect: string, path: string): boolean {
-  const { idAt } = dialectNamed(dialect);
+  const { idAt } = dialectNamed(dialect).naming;
   try {
     return idAt(logSegments(path)) !== null && !path.endsWith(SIDECAR_ENDING);
   } catch {

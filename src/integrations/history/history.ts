@@ -170,7 +170,7 @@ export async function* linesBackward(
   const reader = session.reader({ onBadLine: () => bad++ });
   try {
     for await (const { value } of reader.backward(to === undefined ? {} : { to })) {
-      const { entry } = session.dialect.decode(value);
+      const { entry } = session.dialect.reading.decode(value);
       if (entry === null) bad++;
       else if (types.includes(entry.native.type as string)) yield entry.native;
     }

@@ -157,7 +157,7 @@ class Pass {
       session: { dialect: dialect.name, id },
       agent: agentOf(dialect.name, id),
       content,
-      isAside: ({ native }) => (dialect.asideOf?.(native, id) ?? null) !== null,
+      isAside: ({ native }) => (dialect.reading.asideOf?.(native, id) ?? null) !== null,
       isHosted: ({ native }, callId) => dialect.name === "sdk" && isHostedCall(native, callId),
     });
     this.#outbox = outbox;

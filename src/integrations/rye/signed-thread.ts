@@ -28,7 +28,7 @@ export async function isSignedThread(
   if (typeof meta === "object" && meta !== null) {
     if (META_FIELDS.some((name) => Object.hasOwn(meta, name))) return true;
   }
-  const logId = rye.logPath(id).join("/");
+  const logId = rye.naming.logPath(id).join("/");
   const whose = await judging.whose({ dialect: provideDialect(rye), root, logId, id });
   return judging.remembered(whose).here !== null || (await bearsCheckpoint(host, root, logId));
 }

@@ -14,8 +14,8 @@ import {
 } from "../../core/base/choice.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import type { Durability } from "../../core/log/log-options.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { provideDialect } from "../../dialects/all.ts";
-import type { Native } from "../../dialects/dialect.ts";
 import type { Envelope } from "../../dialects/rye/dialect.ts";
 import { rye } from "../../dialects/rye/dialect.ts";
 import { type PooledSession, SessionPool } from "../../sessions/store/pool.ts";

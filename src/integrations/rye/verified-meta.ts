@@ -45,7 +45,7 @@ export async function readVerifiedMeta(
 
 /** Reads the file and verifies the log consistently, even while a writer continues. */
 async function readBoth(host: Host, judging: UserJudging, root: string, threadId: string) {
-  const logId = rye.logPath(threadId).join("/");
+  const logId = rye.naming.logPath(threadId).join("/");
   const log = { dialect: provideDialect(rye), root, logId, id: threadId } as const;
   for (let tries = READS_MAX; ; tries--) {
     const found = await MetaOnDisk.read(host, log);

@@ -14,9 +14,9 @@
 import { randomUUID } from "node:crypto";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
-import type { NewEntry } from "../../core/model/entry.ts";
+import type { Native, NewEntry } from "../../core/model/entry.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { Dialect, Native } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
 import type { DialectName } from "../../dialects/registry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { BeginOptions, Store } from "../../sessions/store/store.ts";
@@ -92,7 +92,7 @@ export interface ForkResult {
 /** Refuses with SESSION_EXISTS and disk errors; then nothing of it is there. */
 export async function forkInto(host: Host, store: Store, parts: ForkParts): Promise<ForkResult> {
   const { head, agent } = parts;
-  const id = parts.id ?? dialectNamed(store.dialect).forkId?.(parts.parent, randomUUID());
+  const id = parts.id ?? dialectNamed(store.dialect).writing?.forkId?.(parts.parent, randomUUID());
   const { session, filled: leftBehind } = await createWhole(
     host,
     store,
@@ -109,7 +109,7 @@ export async function forkInto(host: Host, store: Store, parts: ForkParts): Prom
 
 /** Answers how many lines were not carried over. */
 async function fill(session: Session, { parent, entry, natives }: ForkParts): Promise<number> {
-  const { forkStart } = session.dialect;
+  const { forkStart } = session.dialect.writing ?? {};
   const { start, rest } = forkStart?.(parent, natives) ?? { start: null, rest: natives };
   if (start) await session.appendNative(start);
   await session.append(entry);
@@ -124,7 +124,10 @@ async function fill(session: Session, { parent, entry, natives }: ForkParts): Pr
 
 /** The agent, from a line of a session or else from its id; null if neither has it. */
 export function agentIn(dialect: string, id: string | null, native: Native): string | null {
-  const { agentSaidIn, agentOf } = dialectNamed(dialect);
+  const {
+    reading: { agentSaidIn },
+    naming: { agentOf },
+  } = dialectNamed(dialect);
   if (agentSaidIn) return agentSaidIn(native);
   return id === null ? null : (agentOf?.(id) ?? null);
 }

@@ -17,7 +17,7 @@ import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { SignedFile } from "../../dialects/dialect-files.ts";
+import type { SignedFile } from "../../dialects/facets/files.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
 import { registryEntry } from "../../dialects/registry.ts";
 import { openWithCopy } from "../../evidence/verify/erased-copy.ts";
@@ -93,7 +93,10 @@ export async function handoffSession(
   options: HandoffOptions = {},
 ): Promise<HandedOff> {
   const found = await refuseWhenBusy(host, sessionRequestOf(named, options), "signed", "");
-  const { program, nameOf } = dialectNamed(found.dialect);
+  const {
+    program,
+    naming: { nameOf },
+  } = dialectNamed(found.dialect);
   const id = found.id ?? basename(found.path);
   const name = program ? (nameOf?.(id) ?? id) : id;
   const path = resolve(options.output ?? `${name.replaceAll("/", "__")}.vbx`);
@@ -114,7 +117,7 @@ async function handoffFound(
   const judging = await UserJudging.load(host, { onWarning: () => {} });
   const { requirePin = false } = options;
   const judge: BundleJudge = { host, judging, rootFor: () => target.root, requirePin };
-  const { signedFile } = (await dialectNamed(target.dialect).files?.()) ?? {};
+  const { signedFile } = (await dialectNamed(target.dialect).files?.load?.()) ?? {};
   const meta = (await signedFile?.read(host, target)) ?? null;
   checkChoice("profile", options.profile, [LEGACY_PROFILE]);
   const opened = await openStrictly(target, judge, meta, options.profile !== undefined);
@@ -133,7 +136,7 @@ async function handoffFound(
 type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
-  if (dialectNamed(dialect).isReadOnly) {
+  if (!dialectNamed(dialect).writing) {
     const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
     const details = { setting: "dialect", from: dialect, reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
@@ -231,17 +234,17 @@ class Packing {
   /** Collects usage and the files that lines refer to on the way. */
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
     const { root, logId, id } = this.#target;
-    const dialect = dialectNamed(this.#target.dialect);
-    const { decode, spilling } = dialect;
+    const { reading, turns, writing } = dialectNamed(this.#target.dialect);
     const spills = new Map<string, { path: string; bytes: number; sha256: string }>();
     const fold = new SummaryFold();
     const member = this.#writer.begin(LOG);
     const copied = copying(lines, (bytes) => member.write(bytes));
-    const entries = entriesOf(`${root}/${logId}`, copied, decode, () => fold.addBadLine());
+    const entries = entriesOf(`${root}/${logId}`, copied, reading.decode, () => fold.addBadLine());
     for await (const entry of entries) {
-      const mark = dialect.signing.turnMark(entry.native, id);
-      fold.add(entry, listedAside(dialect, entry.native, id), mark);
-      for (const each of spilling?.referencesOf(entry.native) ?? []) spills.set(each.path, each);
+      const mark = turns.turnMark(entry.native, id);
+      fold.add(entry, listedAside(reading, entry.native, id), mark);
+      const references = writing?.spilling?.referencesOf(entry.native) ?? [];
+      for (const reference of references) spills.set(reference.path, reference);
     }
     member.end();
     const { title: _, agent: __, status: ___, ...usage } = fold.summary({ agent: null });

@@ -40,8 +40,8 @@ export interface InstallParts {
  */
 export async function installSession(host: Host, parts: InstallParts): Promise<Traces> {
   const { dialect, root, id, log, others } = parts;
-  const { newIds } = dialectNamed(dialect);
-  const pathOf = (each: string) => join(root, ...dialectNamed(dialect).logPath(each));
+  const { newIds } = dialectNamed(dialect).writing ?? {};
+  const pathOf = (each: string) => join(root, ...dialectNamed(dialect).naming.logPath(each));
   const path = pathOf(id);
   const traces = await Traces.before(host, { dialect, root, path });
   if (!(await new SessionIds(host, { newIds, root, pathOf }).win(id))) throw sessionExists(id);
@@ -103,7 +103,7 @@ export class Traces {
     this.#path = place.path;
     this.#before = before;
     // Where sessions share a directory, others may make theirs meanwhile.
-    this.#isShared = !("logName" in dialectNamed(place.dialect).layout);
+    this.#isShared = !("logName" in dialectNamed(place.dialect).naming.layout);
   }
 
   static async before(host: Host, place: TracedPlace): Promise<Traces> {

@@ -14,7 +14,7 @@
 import type { Host } from "../../core/base/host.ts";
 import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
-import type { SignedFile } from "../../dialects/dialect-files.ts";
+import type { SignedFile } from "../../dialects/facets/files.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
 import type { UserJudging } from "../../evidence/verify/user-judging.ts";
@@ -112,8 +112,9 @@ export function bundledSession(
   { host: disk, judging, rootFor, requirePin = false }: BundleJudge,
 ): BundledSession {
   const root = rootFor({ session: id, dialect });
-  const { spilling, logPath } = dialectNamed(dialect);
-  const target = { dialect, root: bundle.path, logId: logPath(id).join("/"), id };
+  const { naming, writing } = dialectNamed(dialect);
+  const { spilling } = writing ?? {};
+  const target = { dialect, root: bundle.path, logId: naming.logPath(id).join("/"), id };
   const host = { ...disk, files: bundleFiles(bundle, members, target) };
   const options = async (): Promise<VerifyOptions> => {
     const whose = await judging.whose({ ...target, ...(root === null ? { id: null } : { root }) });
@@ -165,7 +166,7 @@ async function manifestIn(bundle: OpenBundle, member: Member): Promise<ReadManif
 /** The id must name a place in a store. */
 function requirePlace(path: string, { session, dialect }: BundleManifest): void {
   try {
-    dialectNamed(dialect).logPath(session);
+    dialectNamed(dialect).naming.logPath(session);
   } catch {
     throw badBundle(path, "its session id cannot be used in a store");
   }
@@ -196,8 +197,8 @@ async function requireMembers(
 
 function belongs(name: string, { dialect }: BundleManifest): boolean {
   if (name === CHECKPOINTS) return hasSidecar(dialect);
-  if (name === THREAD) return dialectNamed(dialect).signedFileName === THREAD;
-  return spillName(name) === null || dialectNamed(dialect).spilling !== undefined;
+  if (name === THREAD) return dialectNamed(dialect).files?.signedFileName === THREAD;
+  return spillName(name) === null || dialectNamed(dialect).writing?.spilling !== undefined;
 }
 
 function requireVerdict(path: string, report: VerifyReport, manifest: BundleManifest): void {
@@ -230,7 +231,7 @@ async function bundledMeta(
   const bytes = await readMember(bundle, member);
   const told = listed.find(({ name }) => name === THREAD)?.sha256;
   if (toHex(nodeCrypto.sha256(bytes)) !== told) throw changedWhileRead(bundle.path, member.start);
-  const { signedFile } = (await dialectNamed(dialect).files?.()) ?? {};
+  const { signedFile } = (await dialectNamed(dialect).files?.load?.()) ?? {};
   return signedFile?.of(new TextDecoder().decode(bytes)) ?? null;
 }
 

@@ -12,6 +12,7 @@ import { randomUUID } from "node:crypto";
 import type { Host } from "../../core/base/host.ts";
 import type { Entry, NewEntry } from "../../core/model/entry.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import { writingOf } from "../../dialects/dialect.ts";
 import type { BadVerifiedLine, VerifiedEntry } from "../../evidence/verify/verified-entries.ts";
 import {
   type DroppedWhy,
@@ -147,7 +148,7 @@ export async function recordAnew(
     const { id } = options;
     const named = { ...(id === undefined ? {} : { id }), wait: true, from: original.from };
     const { session } = await createWhole(host, store, named, async (created) => {
-      if (dialectNamed(dialect).hasStart) await created.append({ kind: "start" });
+      if (dialectNamed(dialect).writing?.hasStart) await created.append({ kind: "start" });
       await created.append(originEntry(original, fidelity));
       await appendAll(created, original, dropped);
       await created.close();
@@ -166,7 +167,7 @@ function entriesFor(
   onBadLine: (bad: BadVerifiedLine) => void,
 ): AsyncGenerator<VerifiedEntry> {
   const entries = original.entries(onBadLine);
-  return dialectNamed(dialect).splitsMessages ? withMessageIds(entries) : entries;
+  return dialectNamed(dialect).writing?.splitsMessages ? withMessageIds(entries) : entries;
 }
 
 async function mapped(original: Original, options: AnewOptions) {
@@ -175,19 +176,19 @@ async function mapped(original: Original, options: AnewOptions) {
   let agent = options.agent ?? null;
   const facts = mappingFacts({ id: options.id ?? "new", agent: UNKNOWN_AGENT, cwd: options.root });
   const from = dialectNamed(origin.dialect);
-  const takenBack = await linesTakenBack(from, () => original.entries(() => {}));
+  const takenBack = await linesTakenBack(from.turns, () => original.entries(() => {}));
   const entries = entriesFor(options.dialect, original, ({ line }) => {
     count.drop(line, "bad_line");
   });
   for await (const entry of entries) {
     agent ??= agentIn(origin.dialect, origin.session, entry.native);
-    const isAside = (from.asideOf?.(entry.native, origin.session) ?? null) !== null;
+    const isAside = (from.reading.asideOf?.(entry.native, origin.session) ?? null) !== null;
     if (takenBack.has(entry.line)) count.drop(entry.line, "taken_back");
     else if (isAside) count.drop(entry.line, "aside");
     else count.take(entry.line, mapEntry(entry, dialectNamed(options.dialect), facts));
   }
   const name = agent ?? UNKNOWN_AGENT;
-  const { agentIsSegment } = dialectNamed(options.dialect);
+  const { agentIsSegment } = dialectNamed(options.dialect).writing ?? {};
   const isOneSegment = agentIsSegment && options.agent === undefined;
   return {
     fidelity: count.fidelity(),
@@ -262,12 +263,13 @@ async function appendAll(
   dropped: ReadonlySet<number>,
 ): Promise<void> {
   const facts = mappingFacts({ id: session.id, agent: null, cwd: session.root });
+  const { express } = writingOf(session.dialect);
   const appends = new GroupedAppends(session, (reason) => {
     throw reason;
   });
   for await (const entry of entriesFor(session.dialect.name, original, () => {})) {
     if (dropped.has(entry.line)) continue;
-    for (const native of session.dialect.express(neutral(entry), facts)) await appends.add(native);
+    for (const native of express(neutral(entry), facts)) await appends.add(native);
   }
   await appends.settle();
 }

@@ -309,7 +309,7 @@ async function makeFollowers(
       if ("finding" in step && step.finding.mends) missing.push(step.finding);
     }
     for await (const _ of mendSession(doctor, found, missing));
-    const files = await dialectNamed(found.dialect).files?.();
+    const files = await dialectNamed(found.dialect).files?.load?.();
     await files?.installed?.(host, found, onWarning);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);

@@ -153,10 +153,13 @@ async function hookRecords(
   stores: readonly ServedStore[],
 ): Promise<Map<string, string[]>> {
   const records = new Map<string, string[]>();
-  if (!stores.some(({ dialect }) => dialectNamed(dialect).hooksOf)) return records;
+  if (!stores.some(({ dialect }) => dialectNamed(dialect).naming.hooksOf)) return records;
   const all: { readonly id: string; readonly place: ServedStore }[] = [];
   for (const place of stores) {
-    const { hooksOf, program } = dialectNamed(place.dialect);
+    const {
+      naming: { hooksOf },
+      program,
+    } = dialectNamed(place.dialect);
     if (!hooksOf && !program) continue;
     for (const id of await readIds(catalog, place.dialect, place.root, {})) all.push({ id, place });
   }

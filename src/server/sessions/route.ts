@@ -257,7 +257,7 @@ function hooksOf({ roots }: SessionService, { store, session }: ServedSession, s
   const name = programIdOf(store.dialect, session.id);
   if (!dialectNamed(store.dialect).program) return null;
   for (const other of roots.stores().filter(sees)) {
-    const { hooksIdOf, logPath } = dialectNamed(other.dialect);
+    const { hooksIdOf, logPath } = dialectNamed(other.dialect).naming;
     const id = hooksIdOf?.(store.dialect, name) ?? null;
     if (id !== null && lookAtLog(other.root, logPath(id).join("/"))) return urlIdOf(other, id);
   }

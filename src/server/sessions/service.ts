@@ -188,7 +188,7 @@ export class SessionService {
   async known({ store, session }: ServedSession): Promise<KnownSession> {
     const { dialect, root } = store;
     const { id, logId } = session;
-    const now = lookAtLog(root, logId, dialectNamed(dialect).layout);
+    const now = lookAtLog(root, logId, dialectNamed(dialect).naming.layout);
     if (now === null) throw sessionNotFound();
     const catalog = await this.catalog().catch(() => null); // Else read each time.
     const kept = catalog && (await readRow(catalog, dialect, root, id));
@@ -210,7 +210,7 @@ export class SessionService {
 
   /** A row of a page with its current state; null when its log is gone. */
   async refreshed(store: ServedStore, row: SessionRow): Promise<KnownSession | null> {
-    const now = lookAtLog(store.root, row.logPath, dialectNamed(store.dialect).layout);
+    const now = lookAtLog(store.root, row.logPath, dialectNamed(store.dialect).naming.layout);
     if (now === null) return null;
     return { row: { ...(await this.#standing(store, row)), ...now }, isCurrent: isFresh(row, now) };
   }
@@ -325,7 +325,7 @@ export class SessionService {
       this.#unreadable++;
       if (!isAbsence(cause)) this.#tell(id ?? path, cause); // Else a link: not a fault.
     };
-    const found = iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable });
+    const found = iterateLogs(root, dialectNamed(dialect).naming.layout, { onUnreadable });
     return freshenInSlices(catalog, dialect, root, found, {
       summarise: (id) => summaries.summarise(id),
       isLeft: (log) => this.#isLeft(log),

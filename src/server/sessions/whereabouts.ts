@@ -50,7 +50,7 @@ async function standingIn(
 ): Promise<GuardState | null> {
   try {
     const { logId } = await new Store(host, { dialect, root, onWarning: () => {} }).open(id);
-    const isThere = lookAtLog(root, logId, dialectNamed(dialect).layout) !== null;
+    const isThere = lookAtLog(root, logId, dialectNamed(dialect).naming.layout) !== null;
     return isThere ? guardState(dialect, root, logId) : null;
   } catch (cause) {
     if (isAbsence(cause)) return null;

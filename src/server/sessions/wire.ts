@@ -115,9 +115,9 @@ export function entryJson(
     role: entry?.role ?? null,
     at: entry?.at ?? null,
   };
-  const aside = entry === null ? null : (dialect.asideOf?.(entry.native, id) ?? null);
-  const tools = toolViews(dialect.tools, entry?.parts ?? []);
-  const results = (entry && dialect.resultViews?.(entry.native)) ?? [];
+  const aside = entry === null ? null : (dialect.reading.asideOf?.(entry.native, id) ?? null);
+  const tools = toolViews(dialect.reading.tools, entry?.parts ?? []);
+  const results = (entry && dialect.reading.resultViews?.(entry.native)) ?? [];
   const head = JSON.stringify({ ...place, ...description, fault, aside, tools, results });
   return `${head.slice(0, -1)},"entry":${entry === null ? "null" : neutralJson(entry, form)}}`;
 }
@@ -141,10 +141,10 @@ export function resumeCommandOf(
   id: string,
   { project, parent }: Pick<Summary, "project" | "parent">,
 ): string | null {
-  const { program, nameOf } = dialectNamed(dialect);
+  const { naming, program } = dialectNamed(dialect);
   if (program?.resume === undefined) return null;
   if (parent !== null && program.hasForks !== true) return null;
-  const name = nameOf?.(id) ?? id;
+  const name = naming.nameOf?.(id) ?? id;
   if (!/^\w[\w.-]*$/.test(name)) return null;
   const command = program.resume(name);
   return project === null || !/^\/[^\p{C}\p{Zl}\p{Zp}]*$/u.test(project)

@@ -62,7 +62,10 @@ export function lookedInFor(): { readonly label: string; readonly roots: readonl
 }
 
 function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void): FoundAgent {
-  const { layout, program } = dialectNamed(store.dialect);
+  const {
+    naming: { layout },
+    program,
+  } = dialectNamed(store.dialect);
   const guarded = isGuarded(store);
   const kept = guarded ? null : (program?.retention?.(store.root) ?? null);
   const dueBefore = kept === null ? -Infinity : nowMs - kept.days * DAY_MS;

@@ -64,7 +64,7 @@ export class AtWork {
   }
 
   async #lockOf({ dialect, root }: FoundStore, logPath: string): Promise<LockState> {
-    if (dialectNamed(dialect).isReadOnly) return "none";
+    if (!dialectNamed(dialect).writing) return "none";
     try {
       const { directory, name } = await openLogPath(this.#host, logPath, { create: false, root });
       try {

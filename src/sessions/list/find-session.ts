@@ -60,7 +60,7 @@ function latestFile(
   preference: Preference,
 ): FoundSession {
   const { dialect, id } = latest;
-  const of = id === null ? null : dialectNamed(dialect).hooksOf?.(id);
+  const of = id === null ? null : dialectNamed(dialect).naming.hooksOf?.(id);
   if (!of) return latest;
   const matches = beginningWith(stores, of.name);
   const [file] = preferredAmong(matches, preference);
@@ -75,7 +75,10 @@ const NO_SESSIONS =
 function latestOf(stores: readonly FoundStore[]): FoundSession | null {
   let latest: { readonly session: FoundSession; readonly mtimeMs: number } | null = null;
   for (const store of stores) {
-    for (const { id, mtimeMs } of iterateLogs(store.root, dialectNamed(store.dialect).layout)) {
+    for (const { id, mtimeMs } of iterateLogs(
+      store.root,
+      dialectNamed(store.dialect).naming.layout,
+    )) {
       if (latest && latest.mtimeMs >= mtimeMs) continue;
       latest = { session: sessionIn(store, id), mtimeMs };
     }
@@ -122,7 +125,7 @@ function beginningWith(stores: readonly FoundStore[], name: string): FoundSessio
 }
 
 function lastPartOf(dialect: string, id: string): string {
-  return dialectNamed(dialect).nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
+  return dialectNamed(dialect).naming.nameOf?.(id) ?? id.slice(id.lastIndexOf("/") + 1);
 }
 
 /** Our only record of a session, if the other matches are files of agents with its last part. */
@@ -144,7 +147,7 @@ function idsIn(
     if (id !== null && cause.code === "IO_ERROR") ids.push(id);
     else onHidden(unreadable);
   };
-  for (const { id } of iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable }))
+  for (const { id } of iterateLogs(root, dialectNamed(dialect).naming.layout, { onUnreadable }))
     ids.push(id);
   return ids;
 }

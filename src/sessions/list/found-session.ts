@@ -7,7 +7,7 @@ import type { Host } from "../../core/base/host.ts";
 import { LogReader } from "../../core/log/reader.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
+import type { Naming } from "../../dialects/facets/naming.ts";
 import { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import type { FoundStore } from "./find-stores.ts";
@@ -51,21 +51,22 @@ export function noStoreError(path: string): VerbatimError<"SESSION_NOT_FOUND"> {
 
 /** From the last lines: a fork begins with those of its parent. */
 async function idSaidIn(host: Host, { dialect, path }: FoundSession): Promise<string | null> {
-  const { sessionOf, logPath } = dialectNamed(dialect);
+  const { naming, reading } = dialectNamed(dialect);
+  const { sessionOf } = reading;
   if (!sessionOf) return null;
   const reader = new LogReader(host, path, { onBadLine: "skip", takesUnterminated: true });
   let judged = 0;
   for await (const { value } of reader.backward()) {
     const id = sessionOf(value);
-    if (id !== null) return isId(id, logPath) ? id : null;
+    if (id !== null) return isId(id, naming) ? id : null;
     if (++judged === LAST_LINES_MAX) break;
   }
   return null;
 }
 
-function isId(id: string, logPath: Dialect["logPath"]): boolean {
+function isId(id: string, naming: Naming): boolean {
   try {
-    logPath(id);
+    naming.logPath(id);
     return true;
   } catch {
     return false; // BAD_ID: no session can have this id.
@@ -74,11 +75,12 @@ function isId(id: string, logPath: Dialect["logPath"]): boolean {
 
 function openAtPath(host: Host, { dialect, root, path }: FoundSession, id: string): Session {
   const name = basename(path);
+  const stored = dialectNamed(dialect);
   return new Session({
     host,
     id,
     root: dirname(path),
-    dialect: { ...dialectNamed(dialect), logPath: () => [name] },
+    dialect: { ...stored, naming: { ...stored.naming, logPath: () => [name] } },
     agent: null,
     newId: randomUUID,
     nowMs: Date.now,
@@ -112,5 +114,5 @@ export async function hasSession(
 }
 
 export function sessionIn({ dialect, root }: FoundStore, id: string): FoundSession {
-  return { dialect, root, id, path: join(root, ...dialectNamed(dialect).logPath(id)) };
+  return { dialect, root, id, path: join(root, ...dialectNamed(dialect).naming.logPath(id)) };
 }

@@ -93,7 +93,7 @@ export function upwardsFrom(directory: string): string[] {
 
 /** Where the log of a session would be; null if the id is invalid in that dialect. */
 export function goneIn({ dialect, root }: FoundStore, id: string): SessionLog | null {
-  const { logPath } = dialectNamed(dialect);
+  const { logPath } = dialectNamed(dialect).naming;
   try {
     return { dialect, root, id, logId: logPath(id).join("/") };
   } catch {

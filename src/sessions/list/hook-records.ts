@@ -19,7 +19,7 @@ export function programSessions<Found extends Place>(all: readonly Found[]): Map
   const records = new Map<string, Found[]>();
   const dialects = new Set<string>();
   for (const each of all) {
-    const of = each.id === null ? null : dialectNamed(each.place.dialect).hooksOf?.(each.id);
+    const of = each.id === null ? null : dialectNamed(each.place.dialect).naming.hooksOf?.(each.id);
     if (!of) continue;
     const key = keyOf(of.dialect, of.name);
     records.set(key, [...(records.get(key) ?? []), each]);
@@ -50,7 +50,7 @@ export class HookRecords<P extends Pick<FoundStore, "dialect">> {
 
   /** Whether it is a record of hooks whose program has its own file of the session. */
   has(place: P, id: string): boolean {
-    const program = dialectNamed(place.dialect).hooksOf?.(id);
+    const program = dialectNamed(place.dialect).naming.hooksOf?.(id);
     return program ? this.#namesIn(program.dialect).has(program.name) : false;
   }
 

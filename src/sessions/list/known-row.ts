@@ -53,7 +53,7 @@ export async function knownRowOf(
 ): Promise<SessionRow | null> {
   const kept = await readRow(catalog, store.dialect, store.root, id);
   if (kept !== null) return kept;
-  const path = dialectNamed(store.dialect).logPath(id).join("/");
+  const path = dialectNamed(store.dialect).naming.logPath(id).join("/");
   // A row of a database has no file of its own; the catalog then keeps nothing.
   const state = lookAtLog(store.root, path);
   const log = { id, path, ...(state ?? { size: 0, mtimeMs: 0 }) };

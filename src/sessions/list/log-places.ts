@@ -57,7 +57,7 @@ async function isSessionFile(path: string): Promise<boolean> {
     const roots = rootsOf(name, segments);
     if (roots.length === 0) continue;
     await loadDialects([name]);
-    const { layout } = dialectNamed(name);
+    const { layout } = dialectNamed(name).naming;
     const isSpill = "logName" in layout && SPILL.test(path);
     const log = isSpill ? [...segments.slice(0, -1), layout.logName] : segments;
     if (roots.some((at) => layout.idAt(log.slice(at)) !== null)) return true;

@@ -18,7 +18,10 @@ export async function notUnderstood(host: Host, session: Session): Promise<NotUn
   const onBadLine = ({ reason }: { readonly reason: string }) => {
     if (reason !== "blank") lines++;
   };
-  const { program, readsToo } = session.dialect;
+  const {
+    program,
+    reading: { readsToo },
+  } = session.dialect;
   for await (const { kind, native } of session.entries({ onBadLine })) {
     const isRead = program !== undefined || readsToo?.(native) || !isOthersLine(native);
     if (kind !== "other" && isRead) return null;

@@ -93,7 +93,7 @@ function logIn(place: string, dialects: readonly Dialect[]): string | null {
 }
 
 /** The log's file name in a directory of its own; null if logs share a directory. */
-function logNameOf({ layout }: Dialect): string | null {
+function logNameOf({ naming: { layout } }: Dialect): string | null {
   return "logName" in layout ? layout.logName : null;
 }
 
@@ -117,7 +117,7 @@ function sessionByShape(
   for (const above of roots) {
     const below = relative(above, path).split("/");
     for (const name of dialect === undefined ? READ_DIALECT_NAMES : [dialect]) {
-      const id = dialectNamed(name).idAt(below);
+      const id = dialectNamed(name).naming.idAt(below);
       if (id === null) continue;
       const found = { dialect: name, root: above, id, path };
       (isProgramRoot(name, above) ? shaped : misplaced).push(found);
@@ -126,17 +126,20 @@ function sessionByShape(
   const [first = null] = shaped;
   if (first === null || dialect !== undefined) return first;
   const written = dialects.find((each) => isOf(each, values));
-  const { program, readsToo } = dialectNamed(first.dialect);
+  const {
+    program,
+    reading: { readsToo },
+  } = dialectNamed(first.dialect);
   if (written === undefined || program !== undefined) return first;
   if (isOf(dialectNamed(first.dialect), values)) return first;
   if (values.some((value) => readsToo?.(value))) return first;
   const isWriters = ({ dialect: name }: FoundSession) =>
-    name === written.name || dialectNamed(name).isOwn === written.isOwn;
+    name === written.name || dialectNamed(name).reading.isOwn === written.reading.isOwn;
   return [...shaped, ...misplaced].find(isWriters) ?? null;
 }
 
 /** Whether one of these lines is the dialect's. */
-function isOf({ isOwn, decode }: Dialect, values: readonly unknown[]): boolean {
+function isOf({ reading: { isOwn, decode } }: Dialect, values: readonly unknown[]): boolean {
   return values.some((value) => isOwn?.(value) ?? decode(value).entry !== null);
 }
 

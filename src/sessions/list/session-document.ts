@@ -4,7 +4,7 @@
  */
 
 import { usageOnce } from "../../core/model/usage-once.ts";
-import type { Dialect, DocumentOptions as MarkdownOptions } from "../../dialects/dialect.ts";
+import type { DocumentOptions as MarkdownOptions, Reading } from "../../dialects/facets/reading.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { Session } from "../store/session.ts";
 
@@ -19,13 +19,13 @@ export function documentOf(
   session: Session,
   options: SessionDocumentOptions,
 ): AsyncGenerator<string> {
-  const { document } = session.dialect;
+  const { document } = session.dialect.reading;
   return document ? own(session, document, options) : neutral(session, options);
 }
 
 async function* own(
   session: Session,
-  document: NonNullable<Dialect["document"]>,
+  document: NonNullable<Reading["document"]>,
   options: SessionDocumentOptions,
 ): AsyncGenerator<string> {
   const { onBadLine } = options;

@@ -14,7 +14,8 @@ import type { ByteOffset } from "../../core/base/offset.ts";
 import { LogWindow, type WindowLine } from "../../core/log/window.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import { hostOf } from "../../dialects/all.ts";
-import type { Dialect, LineMemory } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { LineMemory } from "../../dialects/facets/reading.ts";
 import type { Session } from "../store/session.ts";
 
 /** A line of a session: its entry, or why it is not one. */
@@ -58,7 +59,7 @@ export class SessionWindow {
   async after(
     offset: number,
     limits: PieceLimits,
-    memory = this.#dialect.remembers?.(),
+    memory = this.#dialect.reading.remembers?.(),
   ): Promise<WindowEntry[]> {
     await this.log.check(offset);
     const piece = new Piece(this.#dialect, limits);
@@ -73,7 +74,7 @@ export class SessionWindow {
     if (piece.hasRoom) {
       for await (const line of this.log.backward(offset)) if (!piece.add(line)) break;
     }
-    return remembered(piece.entries.reverse(), this.#dialect.remembers?.());
+    return remembered(piece.entries.reverse(), this.#dialect.reading.remembers?.());
   }
 
   /** The entries at these offsets, as far as there is room. */
@@ -179,7 +180,7 @@ function placed(
   end: number,
 ): WindowEntry {
   if (fault !== null) return { start, end, entry: null, fault };
-  const { entry, fault: why } = dialect.decode(value);
+  const { entry, fault: why } = dialect.reading.decode(value);
   return { start, end, entry, fault: why };
 }
 

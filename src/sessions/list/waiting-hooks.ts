@@ -62,7 +62,7 @@ export class WaitingHooks {
     const onWarning = (warning: string) => this.#report(new Error(warning));
     try {
       for (const { dialect, root } of stores()) {
-        if (!dialectNamed(dialect).inbox) continue;
+        if (!dialectNamed(dialect).files?.inbox) continue;
         const { Store } = await import("../store/store.ts");
         await new Store(host, { dialect, root, onWarning }).drainInbox();
       }
@@ -103,7 +103,7 @@ export async function bringInHooks(
     for (const each of roots) {
       if (!isStore(dialect, each)) continue;
       await loadDialects([dialect]);
-      if (!dialectNamed(dialect).inbox?.mayWait(each)) continue;
+      if (!dialectNamed(dialect).files?.inbox?.mayWait(each)) continue;
       const { Store } = await import("../store/store.ts");
       const reporting = onWarning === undefined ? {} : { onWarning };
       await new Store(host, { dialect, root: each, ...reporting }).drainInbox();

@@ -43,7 +43,7 @@ export function projectOf({ dialect, root, project }: SessionOwner): string | nu
 
 /** A session's id in its program, else its id. */
 export function programIdOf(dialect: string, id: string): string {
-  return dialectNamed(dialect).nameOf?.(id) ?? id;
+  return dialectNamed(dialect).naming.nameOf?.(id) ?? id;
 }
 
 /** The names of programs and dialects that `isDialectMeant` takes, for a message. */

@@ -12,10 +12,10 @@
  */
 
 import { oneLine } from "../../core/base/one-line.ts";
-import type { Aside, Entry, Part } from "../../core/model/entry.ts";
+import type { Aside, Entry, Native, Part } from "../../core/model/entry.ts";
 import type { ToolView } from "../../core/model/tool-view.ts";
 import { typedIn } from "../../core/model/typed-text.ts";
-import type { Dialect, Native } from "../../dialects/dialect.ts";
+import type { Reading } from "../../dialects/facets/reading.ts";
 import { readsPlainly, toolView } from "../../dialects/tool-table.ts";
 import { type FileEdit, fileEditsOf } from "../summary/file-edits.ts";
 import { KnownFiles, piecesIn } from "../summary/known-files.ts";
@@ -110,7 +110,7 @@ export class OutlineFold {
   /** Files that were read, in order. */
   readonly reads: OutlineMark[] = [];
   isCut = false;
-  readonly #dialect: Pick<Dialect, "tools" | "resultViews">;
+  readonly #reading: Pick<Reading, "tools" | "resultViews">;
   readonly #usage = new UsageFold();
   readonly #calls = new Map<string, Call>();
   /** Each name once: a session edits few files many times. */
@@ -120,8 +120,8 @@ export class OutlineFold {
   /** What the exchanges before the current one used. */
   #before = { tokens: 0, spend: 0 };
 
-  constructor(dialect: Pick<Dialect, "tools" | "resultViews"> = {}) {
-    this.#dialect = dialect;
+  constructor(reading: Pick<Reading, "tools" | "resultViews"> = {}) {
+    this.#reading = reading;
   }
 
   /** `aside`: why the entry is not part of the conversation; null if it is. */
@@ -221,7 +221,7 @@ export class OutlineFold {
 
   /** Where a file begins in an output. */
   #textAt(native: Native, callId: string | null): number {
-    const views = this.#dialect.resultViews?.(native) ?? [];
+    const views = this.#reading.resultViews?.(native) ?? [];
     return views.find((view) => view.callId === callId)?.textAt ?? 0;
   }
 
@@ -234,7 +234,7 @@ export class OutlineFold {
     const count = exchange.tools.find((each) => each.tool === name);
     if (count) count.calls++;
     else if (exchange.tools.length < TOOLS_MAX) exchange.tools.push({ tool: name, calls: 1 });
-    const view = toolView(this.#dialect.tools, tool, input);
+    const view = toolView(this.#reading.tools, tool, input);
     if (mayChangeFiles(view)) this.#known.forgetAll();
     const edits = view.kind === "read" ? [] : fileEditsOf(tool, input);
     const { start, part, at } = place;
@@ -249,7 +249,7 @@ export class OutlineFold {
     if (callId === null || callId.length > TEXT_CHARS_MAX) return;
     const words = oneLine(`${view.verb} ${view.subject ?? view.path ?? ""}`, TEXT_CHARS_MAX);
     const first = view.lines?.[0] ?? 1;
-    const read = { first, isPlain: readsPlainly(this.#dialect.tools, tool) };
+    const read = { first, isPlain: readsPlainly(this.#reading.tools, tool) };
     this.#calls.set(callId, { tool: name, words, marks, edits, read });
     if (this.#calls.size <= CALLS_MAX) return;
     const oldest = this.#calls.keys().next();

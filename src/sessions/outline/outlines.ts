@@ -12,7 +12,8 @@
 
 import { setImmediate as nextTask } from "node:timers/promises";
 import type { Host } from "../../core/base/host.ts";
-import { type Dialect, type LineMemory, listedAside } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import { type LineMemory, listedAside } from "../../dialects/facets/reading.ts";
 import { lookAtLog } from "../catalog/pages.ts";
 import { SessionWindow } from "../list/session-window.ts";
 import type { Session } from "../store/session.ts";
@@ -146,7 +147,7 @@ class Building {
     signal: AbortSignal,
   ): Promise<void> {
     const { dialect, id } = session;
-    const now = lookAtLog(session.root, session.logId, dialect.layout);
+    const now = lookAtLog(session.root, session.logId, dialect.naming.layout);
     const seen = `${now?.size} ${now?.mtimeMs}`;
     if (seen === this.#seen && this.read >= this.end && this.read > 0) return;
     const window = await SessionWindow.open(host, session);
@@ -162,7 +163,7 @@ class Building {
             this.fold.addBadLine(start, fault ?? "unknown");
             continue;
           }
-          this.fold.add(entry, start, listedAside(dialect, entry.native, id));
+          this.fold.add(entry, start, listedAside(dialect.reading, entry.native, id));
           this.agents.add(entry, start);
         }
         this.read = piece.at(-1)?.end ?? this.read;
@@ -181,11 +182,11 @@ class Building {
     return tail.equals(this.#tail);
   }
 
-  #restart(dialect: Dialect): void {
-    this.fold = new OutlineFold(dialect);
-    this.agents = new AgentCalls(dialect);
+  #restart({ reading }: Dialect): void {
+    this.fold = new OutlineFold(reading);
+    this.agents = new AgentCalls(reading);
     this.read = 0;
-    this.#memory = dialect.remembers?.();
+    this.#memory = reading.remembers?.();
   }
 }
 

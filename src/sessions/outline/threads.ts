@@ -8,9 +8,8 @@
 
 import { oneLine } from "../../core/base/one-line.ts";
 import type { Entry, Part } from "../../core/model/entry.ts";
-import type { Dialect } from "../../dialects/dialect.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";
-import type { SubagentRows } from "../../dialects/subagents.ts";
+import type { Reading, SubagentRows } from "../../dialects/facets/reading.ts";
 import { toolView } from "../../dialects/tool-table.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { readPage } from "../catalog/page-rows.ts";
@@ -35,18 +34,18 @@ interface AgentCall {
   readonly rows: number[];
 }
 
-type SubagentDialect = Pick<Dialect, "tools" | "subagents">;
+type SubagentReading = Pick<Reading, "tools" | "subagents">;
 
 export class AgentCalls {
   readonly calls: AgentCall[] = [];
   readonly #byId = new Map<string, AgentCall>();
-  readonly #dialect: SubagentDialect;
+  readonly #reading: SubagentReading;
   readonly #rows: SubagentRows | undefined;
   #rowCount = 0;
 
-  constructor(dialect: SubagentDialect) {
-    this.#dialect = dialect;
-    this.#rows = dialect.subagents?.rows?.();
+  constructor(reading: SubagentReading) {
+    this.#reading = reading;
+    this.#rows = reading.subagents?.rows?.();
   }
 
   add(entry: Entry, start: number): void {
@@ -58,7 +57,7 @@ export class AgentCalls {
     }
     // What a subagent in the same log starts is part of its thread.
     if (of === null) for (const part of entry.parts) this.#part(part, start);
-    for (const { callId, name } of this.#dialect.subagents?.startedIn?.(entry) ?? []) {
+    for (const { callId, name } of this.#reading.subagents?.startedIn?.(entry) ?? []) {
       const started = this.#byId.get(callId);
       if (started) started.name ??= name.slice(0, ID_CHARS_MAX);
     }
@@ -78,7 +77,7 @@ export class AgentCalls {
     if (part.type !== "tool_call" || part.callId === null) return;
     const { callId, tool, input } = part;
     if (callId.length > ID_CHARS_MAX || this.calls.length >= CALLS_MAX) return;
-    if (toolView(this.#dialect.tools, tool, input).kind !== "agent") return;
+    if (toolView(this.#reading.tools, tool, input).kind !== "agent") return;
     const known = this.#byId.get(callId);
     if (known) return; // A message that is repeated as it grows.
     const call: AgentCall = { start, callId, prompt: promptIn(input), name: null, rows: [] };

@@ -15,7 +15,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { listedAside } from "../../dialects/dialect.ts";
+import { listedAside } from "../../dialects/facets/reading.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
 import type { FreshenProgress } from "../catalog/catalog.ts";
@@ -119,7 +119,7 @@ async function changes(
   const isNew = known.size === 0;
   const stale: FoundLog[] = [];
   let looked = 0;
-  for (const log of iterateLogs(root, dialectNamed(dialect).layout, { onUnreadable })) {
+  for (const log of iterateLogs(root, dialectNamed(dialect).naming.layout, { onUnreadable })) {
     const isKnown = isIndexed(known.get(log.id), log);
     if (!isKnown) stale.push(log);
     onLog?.(log, isKnown);
@@ -196,7 +196,7 @@ async function indexFrom(
   let before = from;
   let indexedTo = from?.indexedTo ?? 0;
   const fold = new IndexFold(from?.state ?? undefined);
-  const memory = session.dialect.remembers?.(from?.state?.memory);
+  const memory = session.dialect.reading.remembers?.(from?.state?.memory);
   const isRepeated = repeatedRows(session.dialect, store.root, log.id);
   const limits = { entriesMax: pace.lines, bytesMax: pace.bytes, signal };
   for (;;) {
@@ -204,9 +204,9 @@ async function indexFrom(
     const lines = start < window.end ? await window.after(start, limits, memory) : [];
     for (const { entry, start: at, end } of lines) {
       if (entry !== null && !isRepeated(entry.native)) {
-        const { dialect } = session;
-        const aside = listedAside(dialect, entry.native, log.id);
-        fold.add(entry, at, aside, dialect.agentSaidIn?.(entry.native) ?? null);
+        const { reading } = session.dialect;
+        const aside = listedAside(reading, entry.native, log.id);
+        fold.add(entry, at, aside, reading.agentSaidIn?.(entry.native) ?? null);
       }
       indexedTo = end;
     }

@@ -20,8 +20,10 @@ import type { Host } from "../../core/base/host.ts";
 import { type ByteOffset, START } from "../../core/base/offset.ts";
 import { encodeLine } from "../../core/log/json.ts";
 import { LogReader } from "../../core/log/reader.ts";
+import type { Native } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
-import type { Dialect, LineChain, Native, Once, SpillFile } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { LineChain, Once, SpillFile } from "../../dialects/facets/writing.ts";
 import { SPILL_TOOLS } from "../../dialects/files/spill-files.ts";
 
 /** An entry's line, as far as it can be built without the log's lock. */
@@ -42,7 +44,7 @@ export interface PreparedLine {
 
 /** `previous` is the name of the line it will likely follow. */
 function prepareLine(
-  { spilling }: Dialect,
+  { writing }: Dialect,
   chain: LineChain,
   whole: Native,
   previous: string | null,
@@ -50,6 +52,7 @@ function prepareLine(
 ): PreparedLine {
   const id = chain.idOf(whole);
   const line = encodeLine(chain.link(whole, previous));
+  const { spilling } = writing ?? {};
   if (!spilling || line.length <= spilling.lineBytesMax) {
     return { whole, native: whole, spills: [], line, previous, id, mark };
   }
@@ -89,8 +92,8 @@ export class KnownLines {
 
   constructor(parts: KnownLinesParts) {
     this.#parts = parts;
-    this.chain = parts.dialect.chain ?? UNCHAINED;
-    this.once = parts.dialect.once ?? null;
+    this.chain = parts.dialect.writing?.chain ?? UNCHAINED;
+    this.once = parts.dialect.writing?.once ?? null;
   }
 
   prepare(whole: Native, mark: TurnMark): PreparedLine {

@@ -71,7 +71,7 @@ export async function listLines(
     const summarise: Summarise = async (...asked) => (await summaries()).summarise(...asked);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
-    const found = iterateLogs(root, dialectNamed(dialect).layout, {
+    const found = iterateLogs(root, dialectNamed(dialect).naming.layout, {
       onUnreadable: (each) => unreadable.push(each),
     });
     const fresh = await catalog.freshen(dialect, root, found, summarise, options);
@@ -131,7 +131,9 @@ export function rowPlaceOf(dialect: string, root: string): Place {
 
 /** Whether a session's status may have changed although its log is unchanged. */
 export function mayStandOtherwise(dialect: string, status: SessionStatus | null): boolean {
-  return dialectNamed(dialect).hasStanding === true && (status === null || status === "running");
+  return (
+    dialectNamed(dialect).files?.hasStanding === true && (status === null || status === "running")
+  );
 }
 
 async function askStanding(

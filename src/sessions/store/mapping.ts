@@ -12,8 +12,9 @@ import { isDeepStrictEqual } from "node:util";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { decodeLine, encodeLine } from "../../core/log/json.ts";
-import type { Entry, NewEntry } from "../../core/model/entry.ts";
-import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import type { Entry, Native, NewEntry } from "../../core/model/entry.ts";
+import { type Dialect, writingOf } from "../../dialects/dialect.ts";
+import type { WriterFacts, Writing } from "../../dialects/facets/writing.ts";
 import { SPILL_TOOLS } from "../../dialects/files/spill-files.ts";
 
 /** Why an entry is not carried over at all. */
@@ -84,8 +85,9 @@ export function mapEntry(entry: Entry, dialect: Dialect, facts: WriterFacts): Ma
   if (isCheckpoint(entry.native)) return { fate: "dropped", why: "checkpoint" };
   let lines: readonly MappedLine[];
   try {
-    const natives = dialect.express(neutral(entry), facts);
-    lines = natives.map((native) => lineOf(dialect.complete(native, facts), dialect));
+    const writing = writingOf(dialect);
+    const natives = writing.express(neutral(entry), facts);
+    lines = natives.map((native) => lineOf(writing.complete(native, facts), writing));
   } catch (cause) {
     if (!(cause instanceof VerbatimError) || cause.code !== "INVALID_ENTRY") throw cause;
     return { fate: "dropped", why: "refused" };
@@ -108,7 +110,7 @@ interface MappedLine {
 }
 
 /** Refuses with INVALID_ENTRY a line that is too long and cannot be spilled. */
-function lineOf(native: Native, { spilling }: Dialect): MappedLine {
+function lineOf(native: Native, { spilling }: Writing): MappedLine {
   const line = encodeLine(native);
   if (!spilling || line.length <= spilling.lineBytesMax) return { line, bytes: line.length };
   return { line, bytes: encodeLine(spilling.split(native, SPILL_TOOLS).native).length };
@@ -116,7 +118,7 @@ function lineOf(native: Native, { spilling }: Dialect): MappedLine {
 
 function understood(line: Uint8Array, dialect: Dialect): Entry | null {
   const { value, fault } = decodeLine(Buffer.from(line), 0, line.length);
-  return fault === null ? dialect.decode(value).entry : null;
+  return fault === null ? dialect.reading.decode(value).entry : null;
 }
 
 /** Merges the decoded lines of one entry. */

@@ -1,10 +1,11 @@
 /** New lines: what a caller appends, as lines of the dialect, and which of them share a write. */
 
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { NewEntry } from "../../core/model/entry.ts";
+import type { Native, NewEntry } from "../../core/model/entry.ts";
 import { checkedEntry, isEntry } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
-import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import { type Dialect, writingOf } from "../../dialects/dialect.ts";
+import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import { WRITE_BYTES_MAX } from "./session-write.ts";
 
 const LF = Buffer.of(0x0a);
@@ -23,7 +24,7 @@ interface Writing {
 /** The lines of an entry; none if it only says that the session's files are due. */
 export function expressEntry(given: unknown, writing: Writing): readonly Native[] {
   const entry = checkedEntry(given);
-  const natives = writing.dialect.express(entry, writing.facts);
+  const natives = writingOf(writing.dialect).express(entry, writing.facts);
   if (natives.length === 0) refuseUnwritten(entry, writing);
   return natives;
 }

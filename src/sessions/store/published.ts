@@ -4,8 +4,7 @@
  */
 
 import type { ByteOffset } from "../../core/base/offset.ts";
-import type { NewEntry } from "../../core/model/entry.ts";
-import type { Native } from "../../dialects/dialect.ts";
+import type { Native, NewEntry } from "../../core/model/entry.ts";
 import type { EntryOptions, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import type { DialectName } from "../../dialects/registry.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";

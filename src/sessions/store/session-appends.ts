@@ -25,7 +25,7 @@ import { checkLine } from "../../core/log/framing.ts";
 import type { Turn } from "../../core/log/turn.ts";
 import type { Waiting } from "../../core/log/waiting.ts";
 import type { LogWriter } from "../../core/log/writer.ts";
-import type { Native } from "../../dialects/dialect.ts";
+import type { Native } from "../../core/model/entry.ts";
 import {
   type Due,
   dueAfter,

@@ -5,8 +5,8 @@
  */
 
 import { assert, errnoOf, VerbatimError } from "../../core/base/errors.ts";
+import type { Native } from "../../core/model/entry.ts";
 import type { TurnMark } from "../../core/model/turns.ts";
-import type { Native } from "../../dialects/dialect.ts";
 import type { CheckpointOpening } from "../../trust/signer/counted-turns.ts";
 import { CountedTurns } from "../../trust/signer/counted-turns.ts";
 import { type Due, turnAt } from "../../trust/signer/dues.ts";
@@ -30,7 +30,7 @@ export class SessionCheckpoints {
 
   markOf(native: Native): TurnMark {
     const { dialect, id, signing } = this.#parts;
-    return signing ? dialect().signing.turnMark(native, id) : null;
+    return signing ? dialect().turns.turnMark(native, id) : null;
   }
 
   /** Adds a checkpoint over everything before it; returns its line. */
@@ -78,7 +78,7 @@ export class SessionCheckpoints {
 
   #opening(previous: string | null, native = this.#lastNative): CheckpointOpening {
     const { dialect, facts } = this.#parts;
-    return dialect().signing.opening(facts, { previous, native });
+    return dialect().turns.opening(facts, { previous, native });
   }
 
   /** Signs early: what is in the log now probably ends a turn or the session (SL3). */

@@ -1,6 +1,6 @@
 /** Session facts: what the writer of a session knows when it builds a line. */
 
-import type { WriterFacts } from "../../dialects/dialect.ts";
+import type { WriterFacts } from "../../dialects/facets/writing.ts";
 
 export interface SessionWriterFacts extends Omit<WriterFacts, "nowMs"> {
   readonly nowMs: () => number;

@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import { basename, dirname, relative } from "node:path";
 import { errnoOf, ioError, VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
-import type { NewIds } from "../../dialects/dialect.ts";
+import type { NewIds } from "../../dialects/facets/writing.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 
 interface Where {

@@ -2,8 +2,9 @@
 
 import type { Directory } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
-import type { DerivedFiles } from "../../dialects/derived-files.ts";
-import type { Dialect, WriterFacts } from "../../dialects/dialect.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { DerivedFiles } from "../../dialects/facets/files.ts";
+import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import type { SignedSessionFiles } from "../../trust/signer/session-files.ts";
 import type { SignedLog } from "../../trust/signer/signed-log.ts";
 import type { Repeat } from "./known-lines.ts";

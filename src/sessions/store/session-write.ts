@@ -9,7 +9,7 @@ import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Waiting } from "../../core/log/waiting.ts";
 import type { Turns } from "../../core/model/turns.ts";
-import type { SpillFile } from "../../dialects/dialect.ts";
+import type { SpillFile } from "../../dialects/facets/writing.ts";
 import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
 import type { KnownLinesDraft, PreparedLine } from "./known-lines.ts";

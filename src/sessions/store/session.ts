@@ -13,9 +13,9 @@ import type { LogOptions } from "../../core/log/log-options.ts";
 import { LogReader } from "../../core/log/reader.ts";
 import type { Sync } from "../../core/log/turn.ts";
 import { LogWriter } from "../../core/log/writer.ts";
-import type { Entry, NewEntry } from "../../core/model/entry.ts";
-import type { DerivedFiles } from "../../dialects/derived-files.ts";
-import type { Dialect, Native, WriterFacts } from "../../dialects/dialect.ts";
+import type { Entry, Native, NewEntry } from "../../core/model/entry.ts";
+import { type Dialect, writingOf } from "../../dialects/dialect.ts";
+import type { DerivedFiles } from "../../dialects/facets/files.ts";
 import { refuseForeign } from "../../dialects/files/foreign-log.ts";
 import {
   adjustedEntries,
@@ -41,7 +41,7 @@ import type { SessionSigning } from "./session-signing.ts";
 
 export type OpenSigning = (
   session: Session,
-  facts: WriterFacts,
+  facts: SessionFacts,
   derived: DerivedFiles | null,
 ) => Promise<SessionSigning>;
 
@@ -69,7 +69,7 @@ export class Session implements Published {
   readonly logId: string;
   readonly root: string;
   readonly #parts: SessionParts;
-  readonly #facts: WriterFacts;
+  readonly #facts: SessionFacts;
   #dialect: Dialect;
   #opening: Promise<LogWriter> | null = null;
   #writer: LogWriter | null = null;
@@ -87,7 +87,7 @@ export class Session implements Published {
     this.id = parts.id;
     this.#dialect = parts.dialect;
     this.root = parts.root;
-    this.logId = parts.dialect.logPath(parts.id).join("/");
+    this.logId = parts.dialect.naming.logPath(parts.id).join("/");
     this.#parts = parts;
     this.#facts = new SessionFacts(parts);
   }
@@ -159,7 +159,7 @@ export class Session implements Published {
   async #appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
     const [only] = given;
     if (only && given.length === 1) return [await this.appendNative(only)];
-    const { spilling } = this.#dialect;
+    const { spilling } = this.#dialect.writing ?? {};
     for (const { line } of this.#encode(given)) {
       if (!spilling) checkLine(this.path, line, LOG_LIMITS);
     }
@@ -203,7 +203,7 @@ export class Session implements Published {
   }
 
   #complete(given: Native): Native {
-    const native = this.#dialect.complete(given, this.#facts);
+    const native = writingOf(this.#dialect).complete(given, this.#facts);
     if (this.onKnown) this.#given.set(native, given);
     return native;
   }
@@ -252,7 +252,7 @@ export class Session implements Published {
       this.#derived = derived;
       const signing = openSigning ? await openSigning(this, this.#facts, derived) : null;
       this.#signing = signing;
-      const { chain, once } = this.#dialect;
+      const { chain, once } = this.#dialect.writing ?? {};
       const appends = chain || once || signing ? this.#newAppends(derived, signing) : null;
       const companion = appends ?? derived;
       const writer = await LogWriter.open(host, this.logId, {

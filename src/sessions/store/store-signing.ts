@@ -8,8 +8,8 @@
 
 import type { Host } from "../../core/base/host.ts";
 import { type UserPaths, userPaths } from "../../core/base/node-paths.ts";
-import type { SigningTools } from "../../dialects/derived-files.ts";
-import type { Spilling, WriterFacts } from "../../dialects/dialect.ts";
+import type { SigningTools } from "../../dialects/facets/files.ts";
+import type { Spilling, WriterFacts } from "../../dialects/facets/writing.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
 import { Heads } from "../../trust/heads/heads.ts";
 import { rootNames } from "../../trust/heads/session-head.ts";

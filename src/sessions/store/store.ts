@@ -12,11 +12,11 @@ import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { catalogPath as defaultCatalogPath } from "../../core/base/node-paths.ts";
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
+import type { Native } from "../../core/model/entry.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed, hostOf, loadDialects } from "../../dialects/all.ts";
-import type { DerivedFiles } from "../../dialects/derived-files.ts";
-import type { Dialect, Native } from "../../dialects/dialect.ts";
-import type { StoreFiles } from "../../dialects/dialect-files.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import type { DerivedFiles, StoreFiles } from "../../dialects/facets/files.ts";
 import { DEFAULT_DIALECT, type DialectName, registryEntry } from "../../dialects/registry.ts";
 import type { SignedHead } from "../../trust/proof/checkpoint.ts";
 import { listSessions } from "./list.ts";
@@ -92,7 +92,7 @@ export class Store implements Published {
     this.#host = hostOf(host, this);
     const { root } = this;
     const pathOf = (id: string) => this.pathOf(id);
-    this.#ids = new SessionIds(host, { newIds: dialect.newIds, root, pathOf });
+    this.#ids = new SessionIds(host, { newIds: dialect.writing?.newIds, root, pathOf });
   }
 
   get #onWarning(): (warning: string) => void {
@@ -110,9 +110,10 @@ export class Store implements Published {
 
   /** The first line of a session that this one started. */
   #startOf(parent: string): Native {
-    const { name, childStart, logPath } = this.#dialect;
+    const { name, naming, writing } = this.#dialect;
+    const { childStart } = writing ?? {};
     if (!childStart) throw badOption("parent", `is not for the dialect ${name}; leave it out`);
-    logPath(parent);
+    naming.logPath(parent);
     return childStart(parent);
   }
 
@@ -127,7 +128,7 @@ export class Store implements Published {
 
   /** The path of a session's log, which may not exist. */
   pathOf(id: string): string {
-    return join(this.root, ...this.#dialect.logPath(id));
+    return join(this.root, ...this.#dialect.naming.logPath(id));
   }
 
   /** Unpins a session that may be deleted, or whose files are gone. */
@@ -156,7 +157,7 @@ export class Store implements Published {
   /** Whether its log exists, without draining the inbox into it. */
   async hasLog(id: string): Promise<boolean> {
     checkOpening(id, {});
-    const logId = this.#dialect.logPath(id).join("/");
+    const logId = this.#dialect.naming.logPath(id).join("/");
     try {
       const place = await openLogPath(this.#host, logId, { create: false, root: this.root });
       try {
@@ -222,9 +223,9 @@ export class Store implements Published {
         ...(trustsLocks === undefined ? {} : { trustsLocks }),
       },
       adopt: adopt ? (first) => adopt(first, { ...this.#options }) : null,
-      openDerived: this.#dialect.files ? (each) => this.#openDerived(each) : null,
+      openDerived: this.#dialect.files?.load ? (each) => this.#openDerived(each) : null,
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
-      ...(this.#dialect.inbox ? { beforeReading: () => this.drainInbox() } : {}),
+      ...(this.#dialect.files?.inbox ? { beforeReading: () => this.drainInbox() } : {}),
       onOpened: async (writer) => {
         onClosed = (await this.#follower?.follow(session, () => writer.end)) ?? onClosed;
       },
@@ -243,7 +244,7 @@ export class Store implements Published {
    */
   async drainInbox({ lockWaitMs = DRAIN_WAIT_MS }: { lockWaitMs?: number } = {}): Promise<number> {
     const { root, dialect } = this;
-    const { inbox } = this.#dialect;
+    const { inbox } = this.#dialect.files ?? {};
     if (!inbox?.mayWait(root)) return 0;
     const onWarning = this.#onWarning;
     const { waiting, cause } = await inbox.drain(root, async (id, lines, { sign, durability }) => {
@@ -282,7 +283,7 @@ export class Store implements Published {
     const signed = await signing.open({
       log: { dialect: this.dialect, root: this.root, logId: session.logId, id: session.id },
       placeRoot: this.#project ?? this.root,
-      spilling: session.dialect.spilling,
+      spilling: session.dialect.writing?.spilling,
       facts,
       from,
       isLegacyProfile: profile !== undefined,
@@ -302,7 +303,7 @@ export class Store implements Published {
 
   async #openFiles(): Promise<StoreFiles | null> {
     const { durability = "disk", mode = "exclusive" } = this.#options;
-    const files = await this.#dialect.files?.();
+    const files = await this.#dialect.files?.load?.();
     const store = { host: this.#host, root: this.root, project: this.#project, durability, mode };
     const options = { ...this.#options };
     const onWarning = this.#onWarning;
@@ -311,7 +312,7 @@ export class Store implements Published {
 
   /** The project that the root belongs to, or null. */
   get #project(): string | null {
-    const { projectOf } = this.#dialect;
+    const { projectOf } = this.#dialect.naming;
     return projectOf ? projectOf(this.root, { ...this.#options }) : this.root;
   }
 

@@ -7,8 +7,8 @@
 import type { Host } from "../../core/base/host.ts";
 import type { Summary } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { listedAside } from "../../dialects/dialect.ts";
-import type { Standing } from "../../dialects/dialect-files.ts";
+import type { Standing } from "../../dialects/facets/files.ts";
+import { listedAside } from "../../dialects/facets/reading.ts";
 import type { LogReadOptions, ReadSummary } from "../catalog/catalog.ts";
 import { repositoryOf } from "../summary/repository.ts";
 import { SummaryFold } from "../summary/summary.ts";
@@ -58,7 +58,7 @@ export class Summaries {
   /** Lines may name a session as its program does. */
   async #idNamed(name: string): Promise<string | null> {
     const { dialect, root } = this.#store;
-    return (await dialectNamed(dialect).files?.())?.idNamed?.(root, name) ?? null;
+    return (await dialectNamed(dialect).files?.load?.())?.idNamed?.(root, name) ?? null;
   }
 
   /** The status of a session that has not ended, and its parent, from the dialect's files. */
@@ -73,13 +73,16 @@ export class Summaries {
   }
 
   #agentOf(id: string, said: string | null): string | null {
-    const { agentOf, agentSaidIn } = dialectNamed(this.#store.dialect);
+    const {
+      naming: { agentOf },
+      reading: { agentSaidIn },
+    } = dialectNamed(this.#store.dialect);
     return (agentSaidIn && said) || (agentOf?.(id) ?? null);
   }
 
   async #standing(id: string): Promise<Standing> {
     const { host, dialect, root } = this.#store;
-    const files = await dialectNamed(dialect).files?.();
+    const files = await dialectNamed(dialect).files?.load?.();
     return (await files?.standingOf?.(host, root, id)) ?? UNKNOWN;
   }
 }

@@ -50,7 +50,7 @@ export async function grownSummary(
     const start = from?.to ?? 0;
     if (end - start > bytesMax) return null;
     const lines = new SummaryLines(dialect, store.root, id, from?.lines);
-    const memory = dialect.remembers?.(from?.memory);
+    const memory = dialect.reading.remembers?.(from?.memory);
     for (let at = start; at < end; ) {
       const piece = await window.after(at, PIECE, memory);
       for (const { entry } of piece) {

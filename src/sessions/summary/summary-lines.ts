@@ -3,8 +3,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { Entry } from "../../core/model/entry.ts";
-import { type Dialect, listedAside, type Native } from "../../dialects/dialect.ts";
+import type { Entry, Native } from "../../core/model/entry.ts";
+import type { Dialect } from "../../dialects/dialect.ts";
+import { listedAside } from "../../dialects/facets/reading.ts";
 import { SummaryFold, type SummaryState } from "./summary.ts";
 
 /** The lines so far as JSON, to continue later. */
@@ -42,11 +43,11 @@ export class SummaryLines {
     const [dialect, id] = [this.#dialect, this.#id];
     const { native } = read;
     const entry = this.#isRepeated(native) ? { ...read, usage: null, parts: [] } : read;
-    const aside = listedAside(dialect, native, id);
-    this.fold.add(entry, aside, dialect.signing.turnMark(native, id, aside));
-    const about = dialect.about?.(native, id);
+    const aside = listedAside(dialect.reading, native, id);
+    this.fold.add(entry, aside, dialect.turns.turnMark(native, id, aside));
+    const about = dialect.reading.about?.(native, id);
     if (about) this.fold.learn(about);
-    this.#agent ??= dialect.agentSaidIn?.(native) ?? null;
+    this.#agent ??= dialect.reading.agentSaidIn?.(native) ?? null;
   }
 }
 
@@ -55,7 +56,7 @@ export class SummaryLines {
  * rows. They count there, and are found there.
  */
 export function repeatedRows(dialect: Dialect, root: string, id: string): (row: Native) => boolean {
-  const { subagents } = dialect;
+  const { subagents } = dialect.reading;
   const known = new Map<string, boolean>();
   const isThere = (own: string) => {
     const isKnown = known.get(own) ?? existsSync(pathOf(dialect, root, own) ?? "");
@@ -68,7 +69,7 @@ export function repeatedRows(dialect: Dialect, root: string, id: string): (row: 
 /** Null: a row may name anything, also what is no id. */
 function pathOf(dialect: Dialect, root: string, id: string): string | null {
   try {
-    return join(root, ...dialect.logPath(id));
+    return join(root, ...dialect.naming.logPath(id));
   } catch (cause) {
     if (cause instanceof VerbatimError && cause.code === "BAD_ID") return null;
     throw cause;

@@ -57,7 +57,7 @@ export interface SummaryFacts {
   readonly repositoryOf?: (directory: string) => string | null;
 }
 
-/** What lines say about the whole session (dialects/agent-program.ts, `About`). */
+/** What lines say about the whole session (dialects/facets/reading.ts, `about`). */
 export interface LearnedFacts {
   readonly title?: string;
   readonly chosenTitle?: string;

@@ -69,7 +69,7 @@ export async function traceLog(
   try {
     const window = await SessionWindow.open(host, session);
     try {
-      const memory = dialect.remembers?.();
+      const memory = dialect.reading.remembers?.();
       const used = new EntryUsage(keys, (start) => {
         keys.start = start;
       });

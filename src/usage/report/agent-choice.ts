@@ -51,9 +51,9 @@ export async function agentNames(host: Host, files: readonly LedgerFile[]): Prom
   await loadDialects(files.map(({ dialect }) => dialect));
   const names: string[] = [];
   for (const { index, dialect, root, id } of files) {
-    const { agentOf, files: loadFiles } = dialectNamed(dialect);
-    const standing = await (await loadFiles?.())?.standingOf?.(host, root, id);
-    names[index] = standing?.agent ?? agentOf?.(id) ?? "none";
+    const { naming, files } = dialectNamed(dialect);
+    const standing = await (await files?.load?.())?.standingOf?.(host, root, id);
+    names[index] = standing?.agent ?? naming.agentOf?.(id) ?? "none";
   }
   return names;
 }

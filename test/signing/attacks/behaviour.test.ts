@@ -14,7 +14,7 @@ import {
 import { test } from "vitest";
 import { LOG_LIMITS } from "../../../src/core/base/limits.ts";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
-import type { Native } from "../../../src/dialects/dialect.ts";
+import type { Native } from "../../../src/core/model/entry.ts";
 import { openVerifiedLog } from "../../../src/trust/judge/open-verified.ts";
 import { DisplayedLog, unsignedIn } from "../../../src/trust/judge/shown.ts";
 import { verifyLog } from "../../../src/trust/judge/verify.ts";

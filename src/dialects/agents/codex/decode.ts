@@ -10,10 +10,11 @@
 
 import type { Mutable } from "../../../core/base/files.ts";
 import { idSegments } from "../../../core/base/ids.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
-import type { SessionDetails } from "../../agent-program.ts";
-import type { Compaction, Native, TakingBack } from "../../dialect.ts";
 import { timestampOf } from "../../entire/decode.ts";
+import type { Reading, SessionDetails } from "../../facets/reading.ts";
+import type { Compaction, TakingBack } from "../../facets/turns.ts";
 import { rowDecoder, textParts } from "../../shared/entry-parts.ts";
 import {
   get,
@@ -297,4 +298,5 @@ function parentIn(meta: Native): string | null {
 }
 
 /** What the dialect asks of a row. */
-export const rows = { about, compaction, decode, isOwn, takingBack };
+export const rows = { about, decode, isOwn } satisfies Reading;
+export const turns = { compaction, takingBack };

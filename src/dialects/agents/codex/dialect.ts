@@ -1,12 +1,12 @@
 /** codex: the rollouts that Codex keeps in the user's home. Page: docs/formats/codex.md. */
 
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
+import type { Subagents } from "../../facets/reading.ts";
 import { readerDialect } from "../../reader.ts";
 import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../../result-view.ts";
 import { get, getObject, getString, isObject, parsedObject } from "../../shared/fields.ts";
-import type { Subagents } from "../../subagents.ts";
 import type { ToolRule, ToolTable } from "../../tool-table.ts";
-import { idAt, layout, logPath, nameOf, rows } from "./decode.ts";
+import { idAt, layout, logPath, nameOf, rows, turns } from "./decode.ts";
 import { convert, files, logsIn } from "./files.ts";
 import { RolloutMemory } from "./memory.ts";
 
@@ -85,19 +85,25 @@ const tools: ToolTable = {
 };
 
 export const codex = readerDialect("codex", {
-  tools,
-  resultViews,
-  subagents,
+  naming: {
+    layout: { ...layout, logsIn },
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    ...rows,
+    remembers: (state) => new RolloutMemory(state),
+    tools,
+    resultViews,
+    subagents,
+  },
+  turns,
+  files: {
+    load: async () => files,
+    convert,
+  },
   program: {
     resume: (name) => `codex resume ${name}`,
-    changes: "grows",
   },
-  layout: { ...layout, logsIn },
-  convert,
-  logPath,
-  idAt,
-  nameOf,
-  ...rows,
-  files: async () => files,
-  remembers: (state) => new RolloutMemory(state),
 });

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../../test/support/docs-page.ts";
-import type { Native } from "../../dialect.ts";
-import { decode, isOwn, rows } from "./decode.ts";
+import type { Native } from "../../../core/model/entry.ts";
+import { decode, isOwn, rows, turns } from "./decode.ts";
 import { RolloutMemory } from "./memory.ts";
 
 const page = docsPage("formats/codex");
@@ -41,7 +41,7 @@ test("the example rows are read as the page says", () => {
   });
   assert.equal(rows.about(meta?.native ?? {}, ID.replace("89ab", "89ac")), null);
   assert.equal(context?.model, "gpt-5.6");
-  assert.equal(rows.compaction.isSummary(compacted?.native ?? {}), true);
+  assert.equal(turns.compaction.isSummary(compacted?.native ?? {}), true);
   assert.ok(entriesOf("jsonl codex-row").every(({ native }) => isOwn(native)));
 });
 

@@ -9,7 +9,7 @@ import { VerbatimError } from "../../../core/base/errors.ts";
 import { surroundings } from "../../../core/base/node-paths.ts";
 import { readUserFile } from "../../../core/base/node-user-files.ts";
 import { readForeign } from "../../../core/sqlite/foreign-database.ts";
-import type { DialectFiles } from "../../dialect-files.ts";
+import type { DialectFiles } from "../../facets/files.ts";
 import type { ConvertedLog } from "../../files/converted-host.ts";
 import { bytesBelow } from "../../files/json-document.ts";
 import { hasTables, namesOrNone } from "../../files/row-lines.ts";

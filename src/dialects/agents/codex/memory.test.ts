@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { decode } from "./decode.ts";
 import { RolloutMemory } from "./memory.ts";
 

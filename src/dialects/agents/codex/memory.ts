@@ -14,7 +14,7 @@
  */
 
 import type { Entry, Part, Usage } from "../../../core/model/entry.ts";
-import type { LineMemory } from "../../dialect.ts";
+import type { LineMemory } from "../../facets/reading.ts";
 import { getList, getObject } from "../../shared/fields.ts";
 import { callCountsIn, spokenIn, thoughtIn } from "./decode.ts";
 import { textsOf } from "./item.ts";

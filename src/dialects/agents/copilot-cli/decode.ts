@@ -5,8 +5,8 @@
  */
 
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
-import type { Understood } from "../../dialect.ts";
 import { timestampOf } from "../../entire/decode.ts";
+import type { Understood } from "../../facets/reading.ts";
 import { diffViews, type ResultView } from "../../result-view.ts";
 import { NOTHING_COUNTED, textParts } from "../../shared/entry-parts.ts";
 import {

@@ -1,11 +1,10 @@
 /** copilot-cli: the sessions of GitHub Copilot CLI. Page: docs/formats/copilot-cli.md. */
 
-import type { SessionDetails } from "../../agent-program.ts";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
+import type { SessionDetails, SubagentRows, Subagents } from "../../facets/reading.ts";
 import { readerDialect } from "../../reader.ts";
 import { get, getObject, getString } from "../../shared/fields.ts";
 import { eitherPathIds, pathIds } from "../../shared/path-ids.ts";
-import type { SubagentRows, Subagents } from "../../subagents.ts";
 import type { ToolTable } from "../../tool-table.ts";
 import { agentIn, decode, isEvent, resultViews } from "./decode.ts";
 import { Runs } from "./runs.ts";
@@ -86,32 +85,37 @@ const ADDED_TYPES: readonly unknown[] = [
 ];
 
 export const copilotCli = readerDialect("copilot-cli", {
-  tools,
-  resultViews,
-  subagents,
+  naming: {
+    layout,
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    isOwn: isEvent,
+    about,
+    asideOf: (event) => (agentIn(event) === null ? null : "other_agent"),
+    isProgramsPrompt(event) {
+      if (!ADDED_TYPES.includes(get(event, "type"))) return false;
+      const by = decode(event).entry?.saidBy;
+      return by === "program" || by === "summary";
+    },
+    remembers: (state) => new Runs(state),
+    tools,
+    resultViews,
+    subagents,
+  },
+  turns: {
+    compaction: {
+      isSummary: (event) => decode(event).entry?.saidBy === "summary",
+      isBoundary: () => false,
+      keptBy: () => new Set(),
+    },
+  },
   program: {
     resume: (name) => `copilot --resume ${name}`,
-    changes: "grows",
   },
-  layout,
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  isOwn: isEvent,
-  about,
-  asideOf: (event) => (agentIn(event) === null ? null : "other_agent"),
-  isProgramsPrompt(event) {
-    if (!ADDED_TYPES.includes(get(event, "type"))) return false;
-    const by = decode(event).entry?.saidBy;
-    return by === "program" || by === "summary";
-  },
-  compaction: {
-    isSummary: (event) => decode(event).entry?.saidBy === "summary",
-    isBoundary: () => false,
-    keptBy: () => new Set(),
-  },
-  remembers: (state) => new Runs(state),
 });
 
 function about(event: Native): SessionDetails | null {

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../../test/support/docs-page.ts";
-import type { Entry } from "../../../core/model/entry.ts";
-import type { Native } from "../../dialect.ts";
+import type { Entry, Native } from "../../../core/model/entry.ts";
 import { copilotCli } from "./dialect.ts";
 
 const events = docsPage("formats/copilot-cli")
@@ -12,9 +11,9 @@ const events = docsPage("formats/copilot-cli")
   .map((line) => JSON.parse(line) as Native);
 
 function read(natives: readonly Native[]): Entry[] {
-  const memory = copilotCli.remembers?.();
+  const memory = copilotCli.reading.remembers?.();
   return natives.map((native) => {
-    const { entry } = copilotCli.decode(native);
+    const { entry } = copilotCli.reading.decode(native);
     assert.ok(entry && memory);
     return memory.read(entry);
   });
@@ -24,7 +23,7 @@ test("the example events are decoded as the page says", () => {
   const entries = read(events);
   assert.deepEqual(
     entries.map(({ kind, role, saidBy, native }) =>
-      [kind, role, saidBy, copilotCli.asideOf?.(native, null)].join(" ").trim(),
+      [kind, role, saidBy, copilotCli.reading.asideOf?.(native, null)].join(" ").trim(),
     ),
     [
       "start",
@@ -48,9 +47,9 @@ test("the example events are decoded as the page says", () => {
     { type: "tool_call", callId: "c1", tool: "bash", input: { command: "wc -l README" } },
   ]);
   assert.equal(entries[5]?.model, "claude-sonnet-4.6");
-  assert.ok(events.every((event) => copilotCli.isOwn?.(event)));
+  assert.ok(events.every((event) => copilotCli.reading.isOwn?.(event)));
   assert.deepEqual(
-    events.map((event) => copilotCli.about?.(event, "")).filter((about) => about !== null),
+    events.map((event) => copilotCli.reading.about?.(event, "")).filter((about) => about !== null),
     [{ cwd: "/home/me/app", branch: "main" }, { title: "Lines of the readme" }],
   );
 });
@@ -89,26 +88,30 @@ test("the usage of a session is the sum of its runs, killed ones included", () =
 
 test("a memory continues from its state, whatever that is", () => {
   const [start, model, , , , answer] = events as [Native, Native, Native, Native, Native, Native];
-  const memory = copilotCli.remembers?.();
+  const memory = copilotCli.reading.remembers?.();
   for (const native of [start, model]) {
-    const { entry } = copilotCli.decode(native);
+    const { entry } = copilotCli.reading.decode(native);
     if (entry) memory?.read(entry);
   }
   const state: unknown = JSON.parse(JSON.stringify(memory?.state()));
-  const { entry } = copilotCli.decode(answer);
+  const { entry } = copilotCli.reading.decode(answer);
   assert.ok(entry);
-  assert.equal(copilotCli.remembers?.(state).read(entry).model, "claude-sonnet-4.6");
+  assert.equal(copilotCli.reading.remembers?.(state).read(entry).model, "claude-sonnet-4.6");
   for (const odd of [null, 7, { before: 1, run: [], since: "x" }]) {
-    assert.equal(copilotCli.remembers?.(odd).read(entry).role, "assistant");
+    assert.equal(copilotCli.reading.remembers?.(odd).read(entry).role, "assistant");
   }
 });
 
 test("both places of a session have ids, and the directories follow the variables", () => {
-  assert.equal(copilotCli.idAt(["session-state", "6f1c", "events.jsonl"]), "6f1c/events");
-  assert.equal(copilotCli.idAt(["session-state", "6f1c.jsonl"]), "6f1c");
-  assert.equal(copilotCli.idAt(["session-state", "6f1c", "other.jsonl"]), null);
-  assert.deepEqual(copilotCli.logPath("6f1c/events"), ["session-state", "6f1c", "events.jsonl"]);
-  assert.equal(copilotCli.nameOf?.("6f1c/events"), "6f1c");
+  assert.equal(copilotCli.naming.idAt(["session-state", "6f1c", "events.jsonl"]), "6f1c/events");
+  assert.equal(copilotCli.naming.idAt(["session-state", "6f1c.jsonl"]), "6f1c");
+  assert.equal(copilotCli.naming.idAt(["session-state", "6f1c", "other.jsonl"]), null);
+  assert.deepEqual(copilotCli.naming.logPath("6f1c/events"), [
+    "session-state",
+    "6f1c",
+    "events.jsonl",
+  ]);
+  assert.equal(copilotCli.naming.nameOf?.("6f1c/events"), "6f1c");
   const roots = (environment: Record<string, string>) =>
     copilotCli.program?.roots({ environment, home: "/home/me", platform: "linux" });
   assert.deepEqual(roots({ COPILOT_HOME: "/srv/copilot" }), ["/srv/copilot"]);

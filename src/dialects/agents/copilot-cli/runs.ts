@@ -14,7 +14,7 @@
  */
 
 import type { Entry, Part, Usage } from "../../../core/model/entry.ts";
-import type { LineMemory } from "../../dialect.ts";
+import type { LineMemory } from "../../facets/reading.ts";
 import {
   get,
   getList,

@@ -6,10 +6,11 @@
  */
 
 import { compactJson, fingerprint } from "../../../core/base/print-json.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { type Aside, type Entry, emptyEntry, type Part } from "../../../core/model/entry.ts";
-import type { SessionDetails } from "../../agent-program.ts";
-import type { Compaction, LineMemory, Native, TakingBack } from "../../dialect.ts";
 import { timestampOf } from "../../entire/decode.ts";
+import type { LineMemory, Reading, SessionDetails } from "../../facets/reading.ts";
+import type { Compaction, TakingBack } from "../../facets/turns.ts";
 import { diffViews, type ResultView } from "../../result-view.ts";
 import { rowDecoder, textParts } from "../../shared/entry-parts.ts";
 import {
@@ -190,13 +191,12 @@ const takingBack: TakingBack = {
 export const rows = {
   about,
   asideOf,
-  compaction,
   decode,
   isOwn,
   isProgramsPrompt,
   resultViews,
-  takingBack,
-};
+} satisfies Reading;
+export const turns = { compaction, takingBack };
 
 /** The diffs that Gemini CLI shows of edits. */
 function resultViews(row: Native): ResultView[] {

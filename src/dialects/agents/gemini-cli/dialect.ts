@@ -4,8 +4,8 @@
  */
 
 import { join } from "node:path";
-import type { Retention } from "../../agent-program.ts";
-import type { DialectFiles } from "../../dialect-files.ts";
+import type { DialectFiles } from "../../facets/files.ts";
+import type { Retention } from "../../facets/program.ts";
 import type { Convert } from "../../files/converted-host.ts";
 import { convertedDocument, objectBelow, textBelow } from "../../files/json-document.ts";
 import { namesOrNone } from "../../files/row-lines.ts";
@@ -14,7 +14,7 @@ import { readerDialect } from "../../reader.ts";
 import { get, getObject, getString } from "../../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../../shared/path-ids.ts";
 import type { ToolTable } from "../../tool-table.ts";
-import { GrowingMessages, rows } from "./decode.ts";
+import { GrowingMessages, rows, turns } from "./decode.ts";
 
 /**
  * Session ids: the path below `tmp`, for files of both formats.
@@ -147,18 +147,25 @@ export const tools: ToolTable = {
 };
 
 export const geminiCli = readerDialect("gemini-cli", {
-  tools,
+  naming: {
+    layout: { ...layout, logsIn },
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    ...rows,
+    remembers: (state) => new GrowingMessages(state),
+    tools,
+  },
+  turns,
+  files: {
+    load: async () => files,
+    convert,
+  },
   program: {
     changes: "rewritten",
     retention,
     lineKey: (row) => getString(row, "id"),
   },
-  layout: { ...layout, logsIn },
-  logPath,
-  idAt,
-  nameOf,
-  ...rows,
-  remembers: (state) => new GrowingMessages(state),
-  convert,
-  files: async () => files,
 });

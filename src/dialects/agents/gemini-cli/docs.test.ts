@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../../test/support/docs-page.ts";
-import type { Native } from "../../dialect.ts";
-import { rows as asked, decode, GrowingMessages, isOwn } from "./decode.ts";
+import type { Native } from "../../../core/model/entry.ts";
+import { rows as asked, decode, GrowingMessages, isOwn, turns } from "./decode.ts";
 
 const rows = docsPage("formats/gemini-cli")
   .lines("jsonl gemini-cli")
@@ -39,7 +39,7 @@ test("the example rows are decoded as the page says", () => {
   assert.deepEqual(answer?.parts[0], { type: "reasoning", text: "**Looking** I list them." });
   assert.deepEqual(rows.map(asked.asideOf).indexOf("program"), 5);
   assert.deepEqual(asked.about(rows[6] ?? {}), { title: "Listing files" });
-  assert.equal(asked.takingBack.backTo?.(rows[7] ?? {}), "u1");
+  assert.equal(turns.takingBack.backTo?.(rows[7] ?? {}), "u1");
   assert.deepEqual(rows.map(isOwn).indexOf(true), 0);
 });
 

@@ -3,9 +3,10 @@
  * versions. Page: docs/formats/opencode.md.
  */
 
+import type { Native } from "../../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
-import type { SessionDetails } from "../../agent-program.ts";
-import type { Compaction, Native, Understood } from "../../dialect.ts";
+import type { SessionDetails, Understood } from "../../facets/reading.ts";
+import type { Compaction } from "../../facets/turns.ts";
 import { readerDialect } from "../../reader.ts";
 import { diffViews, type ResultView } from "../../result-view.ts";
 import { isoOf, NOTHING_COUNTED, reasoningPart, textParts } from "../../shared/entry-parts.ts";
@@ -277,19 +278,27 @@ const tools: ToolTable = {
 };
 
 export const opencode = readerDialect("opencode", {
-  tools,
-  resultViews,
+  naming: {
+    layout: { under: [], levels: [], isLog: () => false, idAt, logsIn, lookAt },
+    logPath,
+    idAt,
+    nameOf,
+  },
+  reading: {
+    decode,
+    about,
+    tools,
+    resultViews,
+  },
+  turns: {
+    compaction,
+  },
+  files: {
+    convert,
+  },
   program: {
     resume: (name) => `opencode --session ${name}`,
     changes: "rows",
     lineKey,
   },
-  layout: { under: [], levels: [], isLog: () => false, idAt, logsIn, lookAt },
-  logPath,
-  idAt,
-  nameOf,
-  decode,
-  about,
-  compaction,
-  convert,
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../../test/support/docs-page.ts";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { SESSION_BYTES_MAX } from "../../files/row-lines.ts";
 import { about, compaction, decode, lineKey } from "./dialect.ts";
 import { idAt, logPath } from "./files.ts";

@@ -3,14 +3,14 @@
 import { readSmallFile } from "../../../core/base/replace.ts";
 import { type Finding, finding, troubleOf } from "../../../core/findings/finding.ts";
 import type { Entry } from "../../../core/model/entry.ts";
+import type { DialectFiles } from "../../facets/files.ts";
 import {
   asideText,
   type DerivedKind,
   type DerivedLook,
   findingPlaceOf,
   type SessionInRepair,
-} from "../../derived-files.ts";
-import type { DialectFiles } from "../../dialect-files.ts";
+} from "../../facets/files.ts";
 import { copyAside } from "../../files/aside.ts";
 import { ContextFold, isOurContext, promptIn } from "../context.ts";
 import type { EntireOptions } from "../options.ts";

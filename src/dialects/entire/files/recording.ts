@@ -1,7 +1,7 @@
 /** Recording: `verbatim record --dialect entire`. */
 
 import { randomUUID } from "node:crypto";
-import type { Recording } from "../../recording.ts";
+import type { Recording } from "../../facets/writing.ts";
 import { datedId } from "../../shared/new-ids.ts";
 
 export const recording: Recording = {

@@ -13,7 +13,7 @@ import { type ByteOffset, START } from "../../../core/base/offset.ts";
 import { readSmallFile, replaceFile, replaceFileDurably } from "../../../core/base/replace.ts";
 import type { Durability } from "../../../core/log/log-options.ts";
 import { LogReader } from "../../../core/log/reader.ts";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { restoreSpilled } from "../../files/spill-files.ts";
 import { ContextFold, isOurContext, promptIn } from "../context.ts";
 import { decode } from "../decode.ts";

@@ -1,7 +1,7 @@
 /** Recording: `verbatim record --dialect homeagent`. */
 
 import { randomUUID } from "node:crypto";
-import type { Recording } from "../../recording.ts";
+import type { Recording } from "../../facets/writing.ts";
 import { sessionIdOf } from "../session-id.ts";
 
 export const recording: Recording = {

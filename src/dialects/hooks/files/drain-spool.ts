@@ -26,7 +26,7 @@ import {
 import { join } from "node:path";
 import { errnoOf, VerbatimError } from "../../../core/base/errors.ts";
 import { parseExactly } from "../../../core/base/exact-numbers.ts";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
 import { isObject } from "../../shared/fields.ts";
 import {
   orderOf,

@@ -16,7 +16,7 @@ import {
   type DerivedLook,
   findingPlaceOf,
   type SessionInRepair,
-} from "../../derived-files.ts";
+} from "../../facets/files.ts";
 import { copyAside, moveAside, replaceWith } from "../../files/aside.ts";
 import { type RyeEvent, readEnvelope } from "../envelope.ts";
 import {

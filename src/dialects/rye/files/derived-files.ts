@@ -24,8 +24,8 @@ import { readSmallFile, replaceFile, replaceFileDurably } from "../../../core/ba
 import type { Durability, LogMode } from "../../../core/log/log-options.ts";
 import { LogReader } from "../../../core/log/reader.ts";
 import type { Sync } from "../../../core/log/turn.ts";
-import type { DerivedFiles, SigningTools } from "../../derived-files.ts";
-import type { Native } from "../../dialect.ts";
+import type { Native } from "../../../core/model/entry.ts";
+import type { DerivedFiles, SigningTools } from "../../facets/files.ts";
 import { copyAside } from "../../files/aside.ts";
 import { ExpectedLines } from "../../files/expected-lines.ts";
 import { type ReadEnvelope, type RyeEvent, readEnvelope } from "../envelope.ts";

@@ -13,7 +13,7 @@ import { judgeThread } from "../../../trust/proof/thread-signature.ts";
 import type { SessionLog } from "../../../trust/session-log.ts";
 import type { Trust } from "../../../trust/trusted-keys/trust.ts";
 import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
-import type { SignedFile } from "../../dialect-files.ts";
+import type { SignedFile } from "../../facets/files.ts";
 import { META_NAME } from "../thread-id.ts";
 import type { StoredThreadMeta } from "../thread-meta.ts";
 import { headSeqIn, parseMeta } from "./derived-files.ts";

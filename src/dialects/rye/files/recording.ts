@@ -1,6 +1,6 @@
 /** Recording: `verbatim record --dialect rye`. */
 
-import type { Recording } from "../../recording.ts";
+import type { Recording } from "../../facets/writing.ts";
 
 export const recording: Recording = {
   options: [

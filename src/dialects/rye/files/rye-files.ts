@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InFlight } from "../../../core/base/in-flight.ts";
 import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
-import type { DialectFiles, StoreFiles, StoreOfFiles } from "../../dialect-files.ts";
+import type { DialectFiles, StoreFiles, StoreOfFiles } from "../../facets/files.ts";
 import type { RyeOptions } from "../options.ts";
 import { META_NAME, REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
 import { formatThreadMeta, isThreadMeta, withoutSignatures } from "../thread-meta.ts";

@@ -15,7 +15,7 @@ import { isJsonMap, type JsonMap, parseJson } from "../../../trust/proof/json-tr
 import { judgeThread, signThread } from "../../../trust/proof/thread-signature.ts";
 import type { NamedCheckpoint, Newest } from "../../../trust/signer/signer-state.ts";
 import { threadKeys } from "../../../trust/trusted-keys/trust.ts";
-import type { SigningTools } from "../../derived-files.ts";
+import type { SigningTools } from "../../facets/files.ts";
 import { formatThreadMeta, type StoredThreadMeta, withoutSignatures } from "../thread-meta.ts";
 
 export class SignedMeta {

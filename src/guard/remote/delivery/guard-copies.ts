@@ -68,7 +68,7 @@ function* guardCopies(agent: string | undefined): Generator<Copy> {
     const root = readGuardedRoot(directory);
     for (const { path, kind, generation: newest } of root?.sessions.values() ?? []) {
       const dialect = root?.agent ?? "";
-      const isSent = dialectNamed(dialect).idAt(path.split("/")) !== null;
+      const isSent = dialectNamed(dialect).naming.idAt(path.split("/")) !== null;
       const rows = kind === "rows" ? { isRows: true } : {};
       for (let generation = 1; isSent && generation <= newest; generation++) {
         if (generationFile(directory, path, generation) === null) continue;

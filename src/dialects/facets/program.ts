@@ -1,9 +1,9 @@
 /**
- * Agent program: a program that keeps its own history on this machine, such as Claude Code. Its
- * dialect only reads what the program wrote.
+ * Program: the facet of a program that keeps its own history on this machine, such as Claude Code.
+ * Its dialect only reads what the program wrote.
  */
 
-import type { Native } from "../core/model/entry.ts";
+import type { Native } from "../../core/model/entry.ts";
 
 /** What decides where a program keeps its files. */
 export interface Surroundings {
@@ -13,19 +13,26 @@ export interface Surroundings {
   readonly platform: "linux" | "darwin";
 }
 
-export interface AgentProgram {
+export interface AgentProgram extends ProgramHabits {
   /** As its users call it: "Claude Code". */
   readonly label: string;
   /** The directories where it may keep sessions, whether they exist or not. Absolute paths. */
   roots(surroundings: Surroundings): readonly string[];
+  readonly changes: NonNullable<ProgramHabits["changes"]>;
+}
+
+/** What its reader knows of a program; the registry has the rest. */
+export interface ProgramHabits {
   /**
    * How its files change:
    *
    *   grows      lines are appended; bytes that are there stay
    *   rewritten  whole files are written again for each change
    *   rows       rows of a database
+   *
+   * Absent: `grows`.
    */
-  readonly changes: "grows" | "rewritten" | "rows";
+  readonly changes?: "grows" | "rewritten" | "rows";
   /** The command that continues a session, by its name in the program. Absent: there is none. */
   resume?(name: string): string;
   /** Parents are what users forked sessions from, so that both are listed. */
@@ -52,24 +59,4 @@ export interface Retention {
 export function inHome(given: string | undefined, home: string): string | null {
   const path = (given ?? "").trim().replace(/^~(?=\/|$)/, () => home);
   return path.startsWith("/") ? path.replace(/(?<=.)\/+$/, "") : null;
-}
-
-/** What a line says about its session as a whole; absent fields are unknown. */
-export interface SessionDetails {
-  /** The directory that the agent worked in. */
-  readonly cwd?: string;
-  readonly branch?: string;
-  /** The URL of its repository; only `owner/name` of it is kept. */
-  readonly remote?: string;
-  /** The program's own title of the session. */
-  readonly title?: string;
-  /** The title that the user chose: it replaces the program's own. */
-  readonly chosenTitle?: string;
-  /** A summary of what was said before this line: the title if there is no other. */
-  readonly summary?: string;
-  /** The id of the session that started this one. */
-  readonly parent?: string;
-  /** When it began and last changed, where no line has a time. ISO 8601, UTC. */
-  readonly createdAt?: string;
-  readonly updatedAt?: string;
 }
