@@ -26,6 +26,8 @@ for (const name of entryPoints()) {
     lines.push(`export declare const ${value}: typeof ${imported};`);
     if (typeParameters === null) continue;
     const [declared, names] = typeParameters;
+    // They may name types of a framework, which is an optional peer.
+    if (/\bimport\("(?!\.)/.test(declared)) lines.push("// @ts-ignore: an optional peer.");
     lines.push(`export type ${value}${declared} = ${imported}${names};`);
   }
   writeFileSync(join(compiled, `${name}.d.cts`), `${lines.join("\n")}\n`);

@@ -8,7 +8,14 @@
  */
 
 export type { BadEntry } from "../dialects/files/stored-entries.ts";
-export { TranscriptEntry, TurnRole } from "../dialects/homeagent/schema.ts";
+export {
+  type SchemaError,
+  type SchemaIssue,
+  type SchemaResult,
+  TranscriptEntry,
+  type TranscriptSchema,
+  TurnRole,
+} from "../dialects/homeagent/schema.ts";
 export {
   type ReadTranscriptOptions,
   TranscriptWriter,

@@ -85,7 +85,10 @@ export const PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /** The build copies these into the file that uses them, so users need not have them. */
-export const COPIED_PACKAGES: readonly string[] = ["@secretlint/secretlint-rule-preset-recommend"];
+export const COPIED_PACKAGES: readonly string[] = [
+  "@secretlint/secretlint-rule-preset-recommend",
+  "zod",
+];
 
 /** What tests may import in addition to their folder's imports: to run, to generate, to break. */
 export const TEST_PACKAGES: readonly string[] = ["vitest", "fast-check"];

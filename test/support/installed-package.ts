@@ -59,7 +59,7 @@ async function packAndInstall(folder: string): Promise<InstalledPackage> {
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
   // Optional peers, which their users have installed.
   await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
-  for (const peer of ["ai", "@openai/agents-core", "pg", "zod"]) {
+  for (const peer of ["ai", "@openai/agents-core", "pg"]) {
     await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
   }
   return { folder, user, packed: files.map(({ path }) => path), bytes, warnings };

@@ -48,8 +48,10 @@ test("an entry with every field, and one with only the required fields, is valid
 });
 
 test("the roles are user, assistant, tool and system, and no others (S0-4)", () => {
-  assert.deepEqual(TurnRole.options, ["user", "assistant", "tool", "system"]);
-  for (const role of TurnRole.options) assert.equal(judged(changed("role", role)), null);
+  for (const role of ["user", "assistant", "tool", "system"]) {
+    assert.equal(TurnRole.parse(role), role);
+    assert.equal(judged(changed("role", role)), null);
+  }
   for (const role of ["User", "", "developer", "toString", 0, null, ["user"], undefined]) {
     assert.deepEqual(judged(changed("role", role)), {
       field: "role",

@@ -12,17 +12,47 @@
 import { z } from "zod";
 import { type EntryFault, ROLE_EXPECTED } from "./entry-check.ts";
 
-/** Role of a turn record. */
-export const TurnRole = z.enum(["user", "assistant", "tool", "system"]);
-
 /**
- * One line of a HomeAgent session.
- *
- * @example TranscriptEntry.parse({ turnId: "t1", role: "user", content: "hello", ts: Date.now() });
+ * What a program needs of a schema. Its types do not need Zod, which users may not have, or in an
+ * older version. It is also a Standard Schema.
  */
-export const TranscriptEntry = z.looseObject({
+export interface TranscriptSchema<Value> {
+  /** The value itself; throws what is wrong with it. */
+  parse(value: unknown): Value;
+  safeParse(
+    value: unknown,
+  ):
+    | { readonly success: true; readonly data: Value; readonly error?: undefined }
+    | { readonly success: false; readonly data?: undefined; readonly error: SchemaError };
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: Value; readonly output: Value } | undefined;
+    readonly validate: (value: unknown) => SchemaResult<Value> | Promise<SchemaResult<Value>>;
+  };
+}
+
+export interface SchemaError extends Error {
+  readonly issues: readonly SchemaIssue[];
+}
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly unknown[] | undefined;
+}
+
+export type SchemaResult<Value> =
+  | { readonly value: Value; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+const ROLE = z.enum(["user", "assistant", "tool", "system"]);
+
+/** Role of a turn record. */
+export const TurnRole: TranscriptSchema<TurnRole> = ROLE;
+
+const ENTRY = z.looseObject({
   turnId: z.string(),
-  role: TurnRole,
+  role: ROLE,
   content: z.string().optional(),
   toolCalls: z
     .array(
@@ -54,7 +84,14 @@ export const TranscriptEntry = z.looseObject({
   ts: z.number(),
 });
 
-// Not inferred from the schemas, so that TypeScript needs Zod only for these.
+/**
+ * One line of a HomeAgent session.
+ *
+ * @example TranscriptEntry.parse({ turnId: "t1", role: "user", content: "hello", ts: Date.now() });
+ */
+export const TranscriptEntry: TranscriptSchema<TranscriptEntry> = ENTRY;
+
+// Not inferred from the schemas, so that TypeScript does not need Zod.
 export type TurnRole = "user" | "assistant" | "tool" | "system";
 
 export type TranscriptEntry = {
@@ -87,7 +124,7 @@ export type TranscriptEntry = {
 
 /** Zod's first issue with a value, in the form of `entry-check.ts`; null if there is none. */
 export function judgeEntry(value: unknown): EntryFault | null {
-  const issue = TranscriptEntry.safeParse(value).error?.issues[0];
+  const issue = ENTRY.safeParse(value).error?.issues[0];
   if (issue === undefined) return null;
   return {
     field: issue.path.length === 0 ? "entry" : issue.path.join("."),
