@@ -17,6 +17,8 @@ const MARK = "\\p{M}\\uff9e\\uff9f\\p{Default_Ignorable_Code_Point}";
 const UNIT = new RegExp(`[^${MARK}][${MARK}]*|[${MARK}]+`, "gu");
 const SPACE = /[\s\x85]/;
 const SPACES = /[\s\x85]+/g;
+/** Needs no decomposition; most of what is folded. */
+const ASCII = /^[\0-\x7f]*$/;
 const NO_WORD = /[^\p{L}\p{N}]+/gu;
 
 export function foldText(text: string): string {
@@ -30,6 +32,7 @@ export function lettersOf(foldedText: string): string {
 
 /** Decomposed, so that the parts of a text, folded and joined, are the folded text. */
 function caseless(text: string): string {
+  if (ASCII.test(text)) return text.toLowerCase();
   const bare = text.replace(IGNORABLE, "").normalize("NFKD");
   // ß and ẞ are SS in upper case. A sigma has another form at the end of a word.
   const lower = bare.toLowerCase().toUpperCase().toLowerCase();
