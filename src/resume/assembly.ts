@@ -5,9 +5,9 @@
  *   says UNCERTAIN: the tool may have run, and the model must check before running it again.
  * - The user speaks first, and last: providers refuse a conversation that begins with an assistant
  *   message, unless it is a summary (KP1), and newer models one that ends with one.
- * AS1  A cut is an index of the gathered messages before which the request never changes, except
- *      by a late result or a summary. So a call continues from the last cut before what is new.
- *      There is one wherever a message of the request begins that joined no earlier one.
+ * - A cut is an index of the gathered messages before which the request never changes, except by a
+ *   late result or a summary. So a call continues from the last cut before what is new. There is
+ *   one wherever a message of the request begins that joined no earlier one.
  */
 
 import { beginsCompacted, Compactions } from "./compaction.ts";
@@ -43,7 +43,7 @@ export interface AssembledRequest<Message> {
   readonly actions: readonly RepairAction[];
 }
 
-/** How far the request was assembled before a gathered message (AS1). */
+/** How far the request was assembled before a gathered message: a cut. */
 interface Cut {
   readonly index: number;
   readonly messages: number;

@@ -51,7 +51,7 @@ test("docs/resume.md: the program with a history creates a session, and continue
   new SigningUser();
   const root = tempDirectory();
   const ending = "await store.close();";
-  const copying = `${block("js cache-control")}\nconsole.log(last.content.at(-1).cache_control.type);`;
+  const copying = `${block("javascript cache-control")}\nconsole.log(last.content.at(-1).cache_control.type);`;
   const program = block("js history")
     .replace(ending, `${copying}\n${ending}`)
     .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))

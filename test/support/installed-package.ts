@@ -57,9 +57,9 @@ async function packAndInstall(folder: string): Promise<InstalledPackage> {
   await mkdir(join(user, "node_modules", "@types"), { recursive: true });
   const nodeTypes = join("node_modules", "@types", "node");
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
-  // Optional peers, which their users have installed.
+  // Optional peers, and Zod for tools and schemas, which their users have installed.
   await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
-  for (const peer of ["ai", "@openai/agents-core", "pg"]) {
+  for (const peer of ["ai", "@openai/agents-core", "pg", "zod"]) {
     await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
   }
   return { folder, user, packed: files.map(({ path }) => path), bytes, warnings };
