@@ -71,11 +71,7 @@ export const ORDER = [
   },
   {
     title: "Understand",
-    pages: [
-      "docs/explain/durable-append.md",
-      "docs/compare.md",
-      "docs/faq.md",
-    ],
+    pages: ["docs/explain/durable-append.md", "docs/compare.md", "docs/faq.md"],
   },
 ];
 

@@ -198,7 +198,10 @@ export async function* checkSources(host: Host): AsyncGenerator<Problem> {
       unlisted.push({ ...found, id: path, problem: "its name cannot be an id" });
     const sources = new Sources(host, agent, source);
     try {
-      for (const log of iterateLogs(source, dialectNamed(agent).naming.layout, { onUnreadable, onNoId })) {
+      for (const log of iterateLogs(source, dialectNamed(agent).naming.layout, {
+        onUnreadable,
+        onNoId,
+      })) {
         const kept = sessions.get(log.path);
         const problem = await lackOf(root, log, kept, sources);
         const generation = kept?.generation ?? 0;

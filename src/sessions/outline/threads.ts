@@ -8,8 +8,8 @@
 
 import { oneLine } from "../../core/base/one-line.ts";
 import type { Entry, Part } from "../../core/model/entry.ts";
-import type { SessionRow } from "../../dialects/session-row.ts";
 import type { Reading, SubagentRows } from "../../dialects/facets/reading.ts";
+import type { SessionRow } from "../../dialects/session-row.ts";
 import { toolView } from "../../dialects/tool-table.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { readPage } from "../catalog/page-rows.ts";
