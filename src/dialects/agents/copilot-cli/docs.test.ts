@@ -86,6 +86,17 @@ test("the usage of a session is the sum of its runs, killed ones included", () =
   );
 });
 
+test("a report without counts leaves the input unknown, and does not make it 0", () => {
+  const answer = {
+    type: "assistant.message",
+    data: { messageId: "1", content: "a", outputTokens: 5 },
+  };
+  const endAfter = (modelMetrics: object) =>
+    read([answer, { type: "session.shutdown", data: { modelMetrics } }]).at(-1)?.usage;
+  assert.deepEqual(endAfter({ m: { requests: { count: 1 } } }), endAfter({}));
+  assert.equal(endAfter({ m: { requests: { count: 1 } } })?.inputTokens, undefined);
+});
+
 test("a memory continues from its state, whatever that is", () => {
   const [start, model, , , , answer] = events as [Native, Native, Native, Native, Native, Native];
   const memory = copilotCli.reading.remembers?.();
