@@ -69,6 +69,22 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(await text(store), "15"); // The proxy never passed the 2 on.
   });
 
+  test("a commit that takes long makes the store not writable before its deadline", async () => {
+    const { proxy, store } = await behindProxy({ statementMs: 60_000, probeMs: 100 });
+    let pass = () => {};
+    const passed = new Promise<void>((resolve) => {
+      pass = resolve;
+    });
+    proxy.beforeGroup = () => passed;
+    const late = append(store, "1");
+    await until(() => !store.health().isWritable, "the late commit");
+    const health = store.health();
+    assert.match(health.isWritable ? "" : health.reason, /a commit was sent \d+ s ago/);
+    pass();
+    assert.equal((await late).outcome, "appended");
+    await becomesWritable(store);
+  });
+
   test("without requests, a database that commits nothing is not healthy, and reads go on", async () => {
     const primary = PostgresServer.start([]);
     onTestFinished(() => primary.remove());
