@@ -3,7 +3,7 @@
 import type { CliCommand, CommandGroup } from "./command/command.ts";
 import { completions } from "./completions.ts";
 import { exportSession, guard, handoff, render, restore, send, unpack } from "./keep/commands.ts";
-import { agents, ls, search, show, tail, usage } from "./look/commands.ts";
+import { agents, ls, search, show, usage } from "./look/commands.ts";
 import { prove, redact, scan, share, verify } from "./prove/commands.ts";
 import { head } from "./prove/head.ts";
 import { keys } from "./prove/keys.ts";
@@ -19,7 +19,6 @@ export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
   agents,
   search,
   show,
-  tail,
   render,
   exportSession,
   usage,

@@ -118,9 +118,9 @@ test("handoff does not write over a session of another program", async () => {
   expect(stderr).toContain("choose another file");
 });
 
-test("tail follows a session of Claude Code as it grows", async () => {
+test("show --follow shows a session of Claude Code as it grows", async () => {
   const { user, path } = userWithSession();
-  const running = user.start(["tail", "6f1c2d3e", "--last", "1", "--json"]);
+  const running = user.start(["show", "6f1c2d3e", "--follow", "--last", "1", "--json"]);
   expect(JSON.stringify(await running.json())).toContain("Mended");
   appendFileSync(path, `${JSON.stringify(turnOf({ id: ID, prompt: "One more" })[0])}\n`);
   const entry = await running.json();

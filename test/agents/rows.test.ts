@@ -150,9 +150,9 @@ test.each(BOTH)("every command works on a row of %s and changes nothing there", 
   assert.deepEqual(treeAt(join(database, "..")), before);
 });
 
-test.each(BOTH)("what %s writes next is shown by tail", async (_, rows) => {
+test.each(BOTH)("what %s writes next is shown by show --follow", async (_, rows) => {
   const { user, add } = userOf(rows);
-  const running = user.start(["tail", rows.id, "--last", "1", "--json"]);
+  const running = user.start(["show", rows.id, "--follow", "--last", "1", "--json"]);
   expect(JSON.stringify(await running.json())).toContain("12 zebras");
   add("13, with the foal");
   expect(JSON.stringify(await running.json())).toContain("with the foal");

@@ -18,7 +18,7 @@ import {
   send,
   unpack,
 } from "../../src/cli/keep/commands.ts";
-import { agents, ls, search, show, tail, usage } from "../../src/cli/look/commands.ts";
+import { agents, ls, search, show, usage } from "../../src/cli/look/commands.ts";
 import { prove, redact, scan, share, verify } from "../../src/cli/prove/commands.ts";
 import { head } from "../../src/cli/prove/head.ts";
 import { keys } from "../../src/cli/prove/keys.ts";
@@ -39,7 +39,6 @@ const COMMANDS = [
   agents,
   search,
   show,
-  tail,
   render,
   exportSession,
   usage,

@@ -90,7 +90,7 @@ test("the last hook of a session moves all spooled hooks into its log", async ()
 test("a server and a follower move hooks into the log while they run", async () => {
   const user = new CliUser();
   await record(user, hookOf(0));
-  const tail = user.start(["tail", ID, "--json"]);
+  const tail = user.start(["show", ID, "--follow", "--json"]);
   const next = async () => ((await tail.json()).native as { hook: { n: number } }).hook.n;
   assert.equal(await next(), 0);
   await record(user, hookOf(1));

@@ -24,8 +24,8 @@ const named = COMMANDS.flatMap((each) =>
     ? each.commands.map((sub) => ({ ...sub, name: `${each.name} ${sub.name}` }))
     : [each],
 );
-/** The golden files hold these, value by value. `tail` prints what `show` does. */
-const IN_GOLDEN = ["doctor", "repair", "resume", "serve", "show", "tail", "verify"];
+/** The golden files hold these, value by value. */
+const IN_GOLDEN = ["doctor", "repair", "resume", "serve", "show", "verify"];
 
 /** Compares with the table. */
 function stays(part: string, found: Readonly<Record<string, Shape>>): void {

@@ -1,4 +1,4 @@
-/** `verbatim show` and `verbatim tail`: the content of a log, for people and for programs. */
+/** `verbatim show`, also with `--follow`: the content of a log, for people and for programs. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, closeSync, openSync, readFileSync, truncateSync } from "node:fs";
@@ -143,7 +143,7 @@ test("an entry nested too deep for the call stack is shown and printed", async (
   expect(printed.stdout.includes(`"input":${deep}`)).toBe(true);
 });
 
-test("show and tail end quietly if the reader closes stdout early", async () => {
+test("show ends quietly, also with --follow, if the reader closes stdout early", async () => {
   const user = new CliUser();
   const entries = Array.from({ length: 20_000 }, (_, n) =>
     event("user_message", { text: String(n) }),
@@ -152,7 +152,7 @@ test("show and tail end quietly if the reader closes stdout early", async () => 
   for (const args of [
     ["show", "hello-1"],
     ["show", "hello-1", "--json"],
-    ["tail", "hello-1", "--last", "20000"],
+    ["show", "hello-1", "--follow", "--last", "20000"],
   ]) {
     const { code, stdout, stderr } = await user.run(args, { stdoutBytesMax: 100 });
 
@@ -179,12 +179,12 @@ test("a full disk for stdout is exit code 7, and does not stop a recording", asy
   expect(stdout).toMatch(/still.*Completed/s);
 });
 
-test("tail shows the last entries, then those that another process appends, each once", async () => {
+test("show --follow shows the last entries, then those that another process appends, each once", async () => {
   const user = new CliUser();
   const log = putThread(user.cwd, "hello-1", THREAD.slice(0, 4));
   const recorder = user.start(["record", "--dialect", "rye", "--session", "hello-1", "--ack"]);
   assert.equal((await recorder.json()).path, log);
-  const tail = user.start(["tail", "hello-1", "--last", "2", "--json"]);
+  const tail = user.start(["show", "hello-1", "--follow", "--last", "2", "--json"]);
   const texts = [(await tail.json()).native, (await tail.json()).native];
   for (let n = 0; n < 50; n++) {
     recorder.say(JSON.stringify({ type: "user_message", text: `new ${n}` }));
@@ -207,11 +207,11 @@ test("tail shows the last entries, then those that another process appends, each
   expect(tail.stderr).toContain("1 bad line was skipped");
 });
 
-test("tail continues after a last line without LF, and shows it once", async () => {
+test("show --follow continues after a last line without LF, and shows it once", async () => {
   const user = new CliUser();
   const log = putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
   appendFileSync(log, JSON.stringify(turn("user", { content: "unfinished" })));
-  const one = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
+  const one = user.start(["show", "cook/s1", "--follow", "--last", "1", "--json"]);
   const shown = [contentOf(await one.json())];
   const recorder = user.start([...RECORD_COOK, "--ack"]);
   await recorder.json();
@@ -223,13 +223,13 @@ test("tail continues after a last line without LF, and shows it once", async () 
   assert.deepEqual(shown, ["unfinished", "new"]);
 });
 
-test("tail reports a log that was truncated or replaced, and shows its new content", async () => {
+test("show --follow reports a log that was truncated or replaced, and shows its new content", async () => {
   const user = new CliUser();
   const said = (n: number) => turn("user", { content: `said ${n}` });
   const log = putTurns(user, "cook/s1", [said(1), said(2), said(3)]);
-  const tail = user.start(["tail", "cook/s1", "--last", "1", "--json"]);
+  const tail = user.start(["show", "cook/s1", "--follow", "--last", "1", "--json"]);
   assert.equal(contentOf(await tail.json()), "said 3");
-  // tail does not report when it starts to follow; entries appended now are shown once it does.
+  // It does not report when it starts to follow; entries appended now are shown once it does.
   appendFileSync(log, asLines(said(4)));
   assert.equal(contentOf(await tail.json()), "said 4");
   const first = asLines(said(1));
@@ -243,10 +243,10 @@ test("tail reports a log that was truncated or replaced, and shows its new conte
   assert.equal(await tail.line(), null);
 });
 
-test("tail counts a bad line once, even after the last entry", async () => {
+test("show --follow counts a bad line once, even after the last entry", async () => {
   const user = new CliUser();
   const log = putTurns(user, "cook/s1", ["bad", turn("user", { content: "old" }), "worse"]);
-  const tail = user.start(["tail", "cook/s1", "--last", "2", "--json"]);
+  const tail = user.start(["show", "cook/s1", "--follow", "--last", "2", "--json"]);
   assert.equal(contentOf(await tail.json()), "old");
   appendFileSync(log, `worst\n${asLines(turn("user", { content: "new" }))}`);
   assert.equal(contentOf(await tail.json()), "new");
@@ -256,13 +256,13 @@ test("tail counts a bad line once, even after the last entry", async () => {
   expect(tail.stderr).toContain("3 bad lines were skipped");
 });
 
-test("tail --last 0 shows no existing entry", async () => {
+test("show --follow --last 0 shows no existing entry", async () => {
   const user = new CliUser();
   putTurns(user, "cook/s1", [turn("user", { content: "old" })]);
-  const tail = user.start(["tail", "cook/s1", "--last", "0", "--json"]);
+  const tail = user.start(["show", "cook/s1", "--follow", "--last", "0", "--json"]);
   const recorder = user.start([...RECORD_COOK, "--ack"]);
   await recorder.json();
-  // tail does not report when it has started, so entries are appended until it shows one; then it
+  // It does not report when it has started, so entries are appended until it shows one; then it
   // must show all that follow.
   let first: Record<string, unknown> | null = null;
   const shown = tail.json().then((entry) => {

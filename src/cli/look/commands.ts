@@ -45,6 +45,10 @@ export const show: CliCommand = {
   options: [
     ...VIEW_OPTIONS,
     { flags: "--last <n>", summary: "only the last n entries" },
+    {
+      flags: "--follow",
+      summary: "the last 10 entries, and those that any process appends, until interrupted",
+    },
     { flags: "--generation <n>", summary: "an older generation that the guard kept" },
     { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
     ...WHERE_OPTIONS,
@@ -53,29 +57,13 @@ export const show: CliCommand = {
     "verbatim show last",
     "verbatim show hello_world-1739012630",
     "verbatim show hello --last 20 --thinking",
+    "verbatim show last --follow",
     "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
     "verbatim show hello --html hello.html",
     "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
   ],
 
   run: async (run) => (await import("./show.ts")).runShow(run),
-};
-
-export const tail: CliCommand = {
-  name: "tail",
-  summary: "Show the end of a session and follow it until interrupted",
-  args: [SESSION_ARGUMENT],
-  options: [
-    ...VIEW_OPTIONS,
-    { flags: "--last <n>", summary: "start with the last n entries", default: "10" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim tail hello_world-1739012630",
-    "verbatim tail hello --last 0 --json | jq -c '.parts[]'",
-  ],
-
-  run: async (run) => (await import("./tail.ts")).runTail(run),
 };
 
 export const search: CliCommand = {

@@ -14,13 +14,26 @@ import {
 
 /** They are held in memory, to be shown in order. */
 const LAST_MAX = 100_000;
+/** Where `--follow` begins without `--last`. */
+const LAST_FOLLOWED = 10;
 
 export async function runShow(run: Run): Promise<number> {
   const { args, options, io } = run;
-  const last = options.last === undefined ? null : wholeNumber("--last", options.last, 1, LAST_MAX);
+  const follow = options.follow === true;
+  const least = follow ? 0 : 1;
+  const last =
+    options.last === undefined ? null : wholeNumber("--last", options.last, least, LAST_MAX);
   const html = textOption("--html", options.html);
   if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
+  if (html !== undefined && follow) throw new UsageError("choose --html or --follow");
+  if (follow && options.generation !== undefined) {
+    throw new UsageError("choose --generation or --follow: an older generation does not grow");
+  }
   const session = await openByName(args[0] ?? "", run);
+  if (follow) {
+    const { showLive } = await import("./live-entries.ts");
+    return showLive(session, last ?? LAST_FOLLOWED, run);
+  }
   if (html !== undefined) {
     const { giveHtmlPage } = await import("../keep/html-page.ts");
     const file = html === "-" ? null : resolve(html);

@@ -12,15 +12,12 @@ const READERS: readonly string[] = [
   "ls",
   "search",
   "show",
-  "tail",
   "render",
   "export",
   "resume",
   "handoff",
   "repair",
 ];
-/** Commands of these that run until stopped and do not drain by themselves. */
-const LASTING: readonly string[] = ["tail"];
 const AGAIN_AFTER_MS = 500;
 
 /**
@@ -35,7 +32,7 @@ export async function hooksFirst(command: string, run: Run): Promise<() => void>
     told = warning;
   };
   await drainAll(run, onWarning);
-  if (!LASTING.includes(command) && run.options.follow !== true) return () => {};
+  if (run.options.follow !== true) return () => {};
   let isAtWork = false;
   const timer = setInterval(async () => {
     if (isAtWork) return;

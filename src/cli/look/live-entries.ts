@@ -1,21 +1,22 @@
-/** `verbatim tail`: the end of a session, and entries that any process appends from now on. */
+/**
+ * Live entries: `verbatim show --follow` prints the end of a session, and entries that any process
+ * appends from now on.
+ */
 
 import { type ByteOffset, START } from "../../core/base/offset.ts";
 import { HeldEntries, usageOnce } from "../../core/model/usage-once.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import { type Io, type Run, wholeNumber } from "../command/command.ts";
-import { BadLines, EntryPrinter, openByName } from "./reading.ts";
+import type { Io, Run } from "../command/command.ts";
+import { BadLines, EntryPrinter } from "./reading.ts";
 
-const LAST_MAX = 100_000;
 /** How long an entry waits for the next line of its message. */
 const HOLD_MS = 500;
 
-export async function runTail(run: Run): Promise<number> {
-  const { args, options, io } = run;
-  const last = wholeNumber("--last", options.last, 0, LAST_MAX);
-  const session = await openByName(args[0] ?? "", run);
+/** Prints the last entries and what follows them, until interrupted. */
+export async function showLive(session: Session, last: number, run: Run): Promise<number> {
+  const { options, io } = run;
   const printer = new EntryPrinter(run);
   const badLines = new BadLines();
   const signal = io.interruption();
