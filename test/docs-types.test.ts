@@ -9,13 +9,11 @@
  */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { inject, test } from "vitest";
-import { isBuilt } from "../scripts/setup.mjs";
-import { compile } from "./public-api/compile.ts";
-import { declaredDoors } from "./public-api/doors.ts";
+import { test } from "vitest";
+import { diagnose } from "./public-api/programs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const BLOCK = /^( *)```(ts|js)\b[^\n]*\n([\s\S]*?)^\1```$/gm;
@@ -35,47 +33,6 @@ function programsOf(page: string): [path: string, program: string][] {
     const above = text.slice(0, index).split("\n").length;
     return [`${page}.${above}.m${language}`, `${"\n".repeat(above)}${body}\nexport {};`];
   });
-}
-
-const hasDist = isBuilt();
-
-/** What users have of a source: its declarations, which are also far quicker to check against. */
-function typesOf(source: string): string {
-  return hasDist ? source.replace(/^src\/(.*)\.ts$/, "dist/$1.d.ts") : source;
-}
-
-const OPTIONS = {
-  target: "ES2023",
-  lib: ["ES2023", "ES2024.String"],
-  module: "NodeNext",
-  types: ["node"],
-  strict: true,
-  allowJs: true,
-  checkJs: true,
-  skipLibCheck: true,
-  noEmit: true,
-  allowImportingTsExtensions: true,
-  paths: {
-    ...Object.fromEntries(
-      declaredDoors().map(({ specifier, source }) => [specifier, [join(root, typesOf(source))]]),
-    ),
-    // `@openai/agents` re-exports it, and is not installed here.
-    "@openai/agents": [join(root, "node_modules/@openai/agents-core/dist/index.d.ts")],
-  },
-};
-
-/** What the compiler reports for these programs: nothing when they are right. */
-function diagnose(programs: ReadonlyMap<string, string>): string {
-  // Below node_modules, so that the programs find the packages.
-  const project = mkdtempSync(join(inject("runDirectory"), "docs-"));
-  for (const [path, program] of programs) {
-    mkdirSync(dirname(join(project, path)), { recursive: true });
-    writeFileSync(join(project, path), program);
-  }
-  const files = [join(root, "src/core/base/fs-native-extensions.d.ts"), ...programs.keys()];
-  const settings = JSON.stringify({ compilerOptions: OPTIONS, files });
-  writeFileSync(join(project, "tsconfig.json"), settings);
-  return compile(project, project);
 }
 
 test("every program in README.md, the docs and the folders' READMEs type-checks under strict", () => {

@@ -36,9 +36,9 @@ export class Recording {
     let [oursMs, bareMs] = [0, 0];
     for (let n = 0; n < threads; n++) {
       const session = await store.create({ id: `thread-${n}` });
-      await session.append({ type: "thread_start", model: "m", inputs: {} });
+      await session.appendLines([{ type: "thread_start", model: "m", inputs: {} }]);
       oursMs += await timeMs(async () => {
-        for (const event of events) await session.append(event);
+        for (const event of events) await session.appendLines([event]);
         await turn(); // With `os` the markdown and thread.json are written then.
       });
       await session.close();
@@ -90,7 +90,7 @@ export class Recording {
     const root = this.#newPath();
     const store = await openStore({ dialect: "rye", root, agent: "bench", durability: "os" });
     const session = await store.create({ id: "thread" });
-    for (const event of events) await session.append(event);
+    for (const event of events) await session.appendLines([event]);
     await store.close();
     const text = readFileSync(join(root, ".ai/threads/thread/transcript.jsonl"), "utf8");
     return text

@@ -54,12 +54,12 @@ export async function slownessOfSigning(root: string, threads: number): Promise<
     // Rotates the order, so that none always follows the same one.
     for (const way of WAYS.map((_, at) => WAYS[(at + n) % WAYS.length] as Way)) {
       const session = await stores[way].create({ id: `thread-${n}` });
-      await session.append({ type: "thread_start", model: "m", inputs: {} });
+      await session.appendLines([{ type: "thread_start", model: "m", inputs: {} }]);
       const meanwhile = MEANWHILE[way]();
       const extra = meanwhile ? openSync(`${root}-${way}/extra-${n}`, "w") : null;
       const start = performance.now();
       for (const [at, event] of events.entries()) {
-        const appended = session.append(event);
+        const appended = session.appendLines([event]);
         await meanwhile?.(at, ENDS.has(event.type));
         await appended;
       }

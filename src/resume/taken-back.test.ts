@@ -21,7 +21,7 @@ async function resumed(
   const store = new Store(nodeHost, { dialect, root, durability: "os" });
   onTestFinished(() => store.close());
   const session = store.session("app/s");
-  await session.appendNatives(lines);
+  await session.appendLines(lines);
   await session.release();
   const { messages, report } = await resumeSession(nodeHost, "app/s", {
     for: "openai-chat",

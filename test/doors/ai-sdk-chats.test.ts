@@ -53,7 +53,7 @@ test("the chunks of an answer whose process was killed are kept, wherever it was
   for (let count = 0; count <= chunks.length; count++) {
     const path = `/chat/c${count}/a`;
     const session = store.session(`ai-sdk/c${count}`);
-    await session.appendNatives([
+    await session.appendLines([
       { type: "message", message: says("x") },
       { type: "answer", message: "a", stream: path },
     ]);

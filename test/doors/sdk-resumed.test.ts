@@ -92,7 +92,7 @@ test("items whose writer was killed between them do not count in a fork either",
   const line = (item: AgentInputItem, part?: [number, number]) => {
     return { type: "item", item, ...(part ? { part } : {}) };
   };
-  await log.append([
+  await log.appendLines([
     line(asked("one")),
     line(answered("two")),
     line(answered("never acknowledged"), [1, 3]),

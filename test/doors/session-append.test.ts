@@ -24,26 +24,27 @@ const LINES: readonly [StoreOptions["dialect"], string | undefined, Native][] = 
 
 for (const sign of [false, true]) {
   test.each(LINES)(
-    `%s: entries and lines appended together are read in order, each to its offset (sign: ${sign})`,
+    `%s: entries and lines are read in order, each to its offset (sign: ${sign})`,
     async (dialect, id, line) => {
       new SigningUser(); // Its own keys and pins.
       const root = tempDirectory();
       const store = await openStore({ dialect, root, agent: "a", sign } as StoreOptions);
       const session = id === undefined ? await store.create() : store.session(id);
       const one = await session.append(said("one"));
-      const ends = await session.append([said("two"), line, said("three")]);
-      const alone = await session.append(dialect === "claude" ? { ...line, uuid: "u-2" } : line);
+      const more = await session.appendAll([said("two"), said("three")]);
+      const again = dialect === "claude" ? { ...line, uuid: "u-2" } : line;
+      const lines = await session.appendLines([line, again]);
       const entries = [];
       for await (const { kind, parts, end } of session.entries()) {
         if (kind === "message") entries.push({ text: textOf(parts), end });
       }
       assert.deepEqual(
         entries.map(({ text }) => text),
-        ["one", "two", "a line", "three", "a line"],
+        ["one", "two", "three", "a line", "a line"],
       );
       assert.deepEqual(
         entries.map(({ end }) => end),
-        [one, ...ends, alone],
+        [one, ...more, ...lines],
       );
       await store.close();
     },
@@ -58,35 +59,40 @@ test("if one of a list is refused, none of it is written, and no file is made", 
   const store = await openStore({ dialect: "rye", root: tempDirectory(), agent: "a" });
   const session = store.session("a-1");
   const bad = { kind: "message", role: "nurse" } as unknown as NewEntry;
-  const { details } = await refusal(session.append([said("one"), bad]), "INVALID_ENTRY");
+  const { details } = await refusal(session.appendAll([said("one"), bad]), "INVALID_ENTRY");
   assert.equal(details.field, "role");
-  await refusal(session.append([said("one"), {}]), "INVALID_ENTRY");
+  await refusal(session.appendAll([said("one"), {} as NewEntry]), "INVALID_ENTRY");
+  await refusal(session.appendLines([{ type: "user_message", text: "hi" }, {}]), "INVALID_ENTRY");
   assert.equal(existsSync(session.path), false);
-  assert.deepEqual(await session.append([]), []);
+  assert.deepEqual(await session.appendAll([]), []);
+  assert.deepEqual(await session.appendLines([]), []);
   assert.equal(existsSync(session.path), false);
   await store.close();
 });
 
-test("an object with an entry's kind is an entry; with another kind and a type it is a line", async () => {
+test("append takes entries alone, and names the method for anything else", async () => {
   const store = await openStore({ dialect: "rye", root: tempDirectory(), agent: "a" });
   const session = store.session("a-1");
-  const both = { kind: "message", type: "user_message", text: "hi" };
-  const refused = await refusal(session.append(both as unknown as NewEntry), "INVALID_ENTRY");
-  assert.equal(refused.details.field, "type");
+  const line = { type: "user_message", text: "hi" } as unknown as NewEntry;
+  const refused = await refusal(session.append(line), "INVALID_ENTRY");
+  assert.match(refused.message, /appendLines/);
   const misspelt = { kind: "mesage", role: "user" } as unknown as NewEntry;
   assert.equal((await refusal(session.append(misspelt), "INVALID_ENTRY")).details.field, "kind");
-  await session.append({ type: "user_message", text: "hi", kind: "fast" } as Native);
-  const [entry] = await session.last(1);
-  assert.equal(entry?.native.kind, "fast");
+  const list = [said("hi")] as unknown as NewEntry;
+  assert.match((await refusal(session.append(list), "INVALID_ENTRY")).message, /list/);
   await store.close();
 });
 
 test.each([[null], [undefined], [5], ["text"], [true], [() => {}], [[["nested"]]], [[null]]])(
-  "what is neither an entry nor a line is refused: %j",
+  "what is not an entry is refused by every form of append: %j",
   async (given) => {
     const store = await openStore({ root: tempDirectory() });
     const session = await store.create();
-    await refusal(session.append(given as unknown as NewEntry), "INVALID_ENTRY");
+    const untyped = given as never;
+    await refusal(session.append(untyped), "INVALID_ENTRY");
+    await refusal(session.appendAll([untyped]), "BAD_SETTING");
+    await refusal(session.appendLines([untyped]), "BAD_SETTING");
+    await refusal(session.appendAll("text" as never), "BAD_SETTING");
     await store.close();
   },
 );
@@ -94,7 +100,7 @@ test.each([[null], [undefined], [5], ["text"], [true], [() => {}], [[["nested"]]
 test("a list that ends the session gives it its files", async () => {
   const store = await openStore({ dialect: "entire", root: tempDirectory(), model: "m" });
   const session = await store.create();
-  const [first, end] = await session.append([said("one"), { kind: "end" }]);
+  const [first, end] = await session.appendAll([said("one"), { kind: "end" }]);
   assert.equal(first, end);
   assert.ok(existsSync(session.path.replace("full.jsonl", "context.md")));
   await store.close();
@@ -104,18 +110,8 @@ test("a closed session refuses every form of append", async () => {
   const store = await openStore({ root: tempDirectory() });
   const session = await store.create();
   await session.close();
-  for (const given of [said("one"), [said("one")], [], { type: "entry", entry: said("x") }]) {
-    await refusal(session.append(given as NewEntry), "LOG_CLOSED");
-  }
-});
-
-test("the compiler refuses a misspelt field of an entry, and takes any line", async () => {
-  const store = await openStore({ dialect: "rye", root: tempDirectory(), agent: "a" });
-  const session = store.session("a-1");
-  // @ts-expect-error `rol` is not a field of an entry.
-  await refusal(session.append({ kind: "message", rol: "user" }), "INVALID_ENTRY");
-  const row: Readonly<Record<string, unknown>> = { type: "user_message", text: "hi" };
-  await session.append(row);
-  await session.append({ type: "user_message", text: "again" });
-  await store.close();
+  await refusal(session.append(said("one")), "LOG_CLOSED");
+  await refusal(session.appendAll([said("one")]), "LOG_CLOSED");
+  await refusal(session.appendAll([]), "LOG_CLOSED");
+  await refusal(session.appendLines([{ type: "entry", entry: said("x") }]), "LOG_CLOSED");
 });

@@ -24,7 +24,9 @@ async function hooksSession(hooks: readonly object[]) {
   const store = await openStore({ dialect: "claude", root, durability: "os" });
   const session = store.session("claude-code-hooks/6f1c");
   for (const hook of [ASKED, ...hooks]) {
-    await session.append(hookLine({ session_id: "6f1c", ...hook }, { nowMs: 0, text: null }));
+    await session.appendLines([
+      hookLine({ session_id: "6f1c", ...hook }, { nowMs: 0, text: null }),
+    ]);
   }
   await store.close();
   return session;

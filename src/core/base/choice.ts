@@ -99,6 +99,12 @@ export function checkData(of: string, given: unknown, name = "data"): void {
   throw badArgument(of, `takes its ${name} as an object, not ${shown(given)}`);
 }
 
+/** Refuses a value that is not a list of objects. */
+export function checkList(of: string, given: unknown, name: string): void {
+  if (!Array.isArray(given)) throw badArgument(of, `takes a list of ${name}, not ${shown(given)}`);
+  for (const item of given) checkData(of, item, name);
+}
+
 /** Refuses a value that is not bytes. */
 export function checkBytes(of: string, data: unknown): void {
   if (data instanceof Uint8Array) return;

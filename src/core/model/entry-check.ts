@@ -129,18 +129,9 @@ const INSTEAD: Readonly<Record<string, string>> = {
   content: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
   text: 'not a field of an entry: say it in parts, such as [{ type: "text", text: "…" }]',
   native:
-    "not a field of a new entry: leave it out; to append a line of the dialect itself, pass it alone",
+    "not a field of a new entry: leave it out; appendLines appends lines of the dialect itself",
+  type: "not a field of an entry: appendLines appends lines of the dialect itself",
 };
-
-/**
- * Whether a value given to `append` is an entry, and not a line of the dialect. Where it could be
- * both, it is an entry. A misspelt kind is one too, unless a `type` says that it is a line: so the
- * refusal names `kind`.
- */
-export function isEntry(given: object): boolean {
-  const { kind, type } = given as { kind?: unknown; type?: unknown };
-  return KINDS.some((each) => each === kind) || (kind !== undefined && type === undefined);
-}
 
 /**
  * Returns the entry as it will be written; throws INVALID_ENTRY.

@@ -104,9 +104,8 @@ export class PlainCopy {
 
   /** Returns the value if it is a plain object. */
   plain(value: unknown): object {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.refuse("expected an object");
-    }
+    if (Array.isArray(value)) return this.refuse("expected an object, not a list");
+    if (typeof value !== "object" || value === null) return this.refuse("expected an object");
     const prototype: unknown = Object.getPrototypeOf(value);
     // The second test accepts plain objects of another realm, such as a `vm` context.
     const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -66,7 +66,7 @@ function begunIn({ type, message, stream }: HistoryLine): BegunAnswer | null {
 
 export async function beginAnswer(session: Session, answer: BegunAnswer): Promise<void> {
   const { messageId: message, path: stream } = answer;
-  await session.appendNatives([{ type: "answer", message, stream }]);
+  await session.appendLines([{ type: "answer", message, stream }]);
 }
 
 /** Adds a message after the existing ones, or instead of some of them. */
@@ -87,7 +87,7 @@ export async function takeBack(
   messageId: string,
 ): Promise<void> {
   const count = countFrom(kept, messageId);
-  if (count > 0) await session.appendNatives([{ type: "pop", count }]);
+  if (count > 0) await session.appendLines([{ type: "pop", count }]);
 }
 
 function countFrom(kept: readonly KeptMessage<UIMessage>[], messageId: string): number {

@@ -96,7 +96,7 @@ export class ClaudeSessionStore {
           `${session.path} has an entry with the uuid ${uuid} and other content; the first is kept`,
         );
       };
-      return session.appendNatives(given);
+      return session.appendLines(given);
     });
   }
 
@@ -159,7 +159,7 @@ export class ClaudeSessionStore {
     for (const each of ids) {
       if (!(await this.#store.has(each))) continue;
       await this.#inOrder(each, async (session) => {
-        if (await isLive(session)) await session.appendNatives([deletion(Date.now())]);
+        if (await isLive(session)) await session.appendLines([deletion(Date.now())]);
       });
     }
   }

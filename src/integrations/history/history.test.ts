@@ -91,7 +91,7 @@ test("a history is the same read from its end or from its beginning", async () =
       async (writes, limit) => {
         const { lines, counted } = told(writes);
         const session = store.session(`openai-agents/${sessions++}`);
-        await session.appendNatives(lines);
+        await session.appendLines(lines);
         const read: unknown[] = [];
         for await (const { id } of countedLines(session, { types: TYPES })) read.unshift(id);
         assert.deepEqual(

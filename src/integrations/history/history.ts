@@ -23,9 +23,9 @@ const ADDED_BYTES = 200;
 /**
  * Writes lines together, so that they count together.
  *
- * Resolves, once they are durable, to the offset after them. Refuses with BATCH_TOO_LARGE.
+ * Resolves, once they are durable, to the offset after the last. Refuses with BATCH_TOO_LARGE.
  */
-export function appendTogether(
+export async function appendTogether(
   session: Session,
   lines: readonly HistoryLine[],
 ): Promise<ByteOffset> {
@@ -39,8 +39,8 @@ export function appendTogether(
       { path: session.path, bytes, bytesMax: TOGETHER_BYTES_MAX },
     );
   }
-  if (of === 1) return session.appendNatives(lines);
-  return session.appendNatives(lines.map((line, n) => ({ ...line, part: [n + 1, of] })));
+  const parts = of === 1 ? lines : lines.map((line, n) => ({ ...line, part: [n + 1, of] }));
+  return (await session.appendLines(parts)).at(-1) as ByteOffset;
 }
 
 /** Splits lines into as few groups as possible that can be written together. */

@@ -2,18 +2,13 @@
 
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Native, NewEntry } from "../../core/model/entry.ts";
-import { checkedEntry, isEntry } from "../../core/model/entry-check.ts";
+import { checkedEntry } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import { type Dialect, writingOf } from "../../dialects/dialect.ts";
 import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import { WRITE_BYTES_MAX } from "./session-write.ts";
 
 const LF = Buffer.of(0x0a);
-
-/** What is neither a line nor an entry is refused as an entry. */
-export function isLine(given: unknown): given is Native {
-  return typeof given === "object" && given !== null && !isEntry(given);
-}
 
 interface Writing {
   readonly dialect: Dialect;

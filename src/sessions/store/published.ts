@@ -6,7 +6,7 @@
 import type { ByteOffset } from "../../core/base/offset.ts";
 import type { Native, NewEntry } from "../../core/model/entry.ts";
 import type { EntryOptions, StoredEntry } from "../../dialects/files/stored-entries.ts";
-import type { DialectName } from "../../dialects/registry.ts";
+import type { AgentName, LayoutName } from "../../dialects/registry.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";
 import type { CreateOptions, OpenOptions } from "./store-options.ts";
 
@@ -25,7 +25,7 @@ export interface ListOptions {
 
 /** A directory of sessions in one dialect. */
 export interface Store {
-  readonly dialect: DialectName;
+  readonly dialect: LayoutName | AgentName;
   readonly root: string;
   /** Whether it signs the sessions that are appended to. */
   readonly isSigning: boolean;
@@ -50,18 +50,18 @@ export interface Session {
   /** Signed sessions: the identity of the log once it was opened to append; else null. */
   readonly signedLog: string | null;
   /**
-   * Appends an entry as the dialect expresses it, or a line of the dialect itself, without the
-   * fields that the writer adds. An object with an entry's `kind` is an entry. Resolves to the
-   * offset after it, once it is as durable as the store's setting. A field that entries do not
-   * have, or that the dialect cannot express, is refused with INVALID_ENTRY.
+   * Appends an entry as the dialect expresses it. Resolves to the offset after it, once it is as
+   * durable as the store's setting. A field that entries do not have, or that the dialect cannot
+   * express, is refused with INVALID_ENTRY.
    */
   append(entry: NewEntry): Promise<ByteOffset>;
-  append(line: Native & { readonly kind?: undefined }): Promise<ByteOffset>;
   /**
    * Appends several in order, in as few writes as possible; a write is in the log whole or not at
    * all. If one is refused, none is written. Resolves to the offset after each.
    */
-  append(list: readonly (NewEntry | Native)[]): Promise<ByteOffset[]>;
+  appendAll(entries: readonly NewEntry[]): Promise<ByteOffset[]>;
+  /** The same for lines of the dialect itself, without the fields that the writer adds. */
+  appendLines(lines: readonly Native[]): Promise<ByteOffset[]>;
   /** The entries in order. */
   entries(options?: EntryOptions): AsyncGenerator<StoredEntry>;
   /** The last `count` entries, in order, however long the session. */

@@ -1,7 +1,7 @@
 /** Session: one conversation in a store. Reading takes no lock; the first append takes the log's. */
 
 import { dirname } from "node:path";
-import { checkWhole } from "../../core/base/choice.ts";
+import { checkList, checkWhole } from "../../core/base/choice.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
@@ -32,7 +32,7 @@ import {
 import type { Due } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
 import type { Repeat } from "./known-lines.ts";
-import { bytesOf, endsOf, expressEntry, inWrites, isLine, type NewLine } from "./new-lines.ts";
+import { bytesOf, endsOf, expressEntry, inWrites, type NewLine } from "./new-lines.ts";
 import { makeOwnDirectory } from "./own-directory.ts";
 import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
@@ -104,37 +104,34 @@ export class Session implements Published {
     return `${this.root}/${this.logId}`;
   }
 
-  append(given: NewEntry | Native): Promise<ByteOffset>;
-  append(given: readonly (NewEntry | Native)[]): Promise<ByteOffset[]>;
-  append(given: unknown): Promise<ByteOffset | ByteOffset[]> {
-    try {
-      if (Array.isArray(given)) return this.#appendAll(given);
-      return isLine(given) ? this.appendNative(given) : this.#appendEntry(given);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-  }
-
-  async #appendEntry(given: unknown): Promise<ByteOffset> {
+  async append(given: NewEntry): Promise<ByteOffset> {
     const natives = this.#express(given);
     const [only] = natives;
     if (only && natives.length === 1) return this.appendNative(only);
-    if (natives.length > 0) return this.appendNatives(natives);
-    const writer = await this.openToAppend();
-    await this.#pause(writer);
-    return writer.end;
+    const [end] = await this.#appendEach([natives]);
+    return end ?? (await this.openToAppend()).end;
   }
 
-  /** Appends entries and lines of the dialect together; resolves to the offset after each. */
-  async #appendAll(given: readonly unknown[]): Promise<ByteOffset[]> {
+  async appendAll(given: readonly NewEntry[]): Promise<ByteOffset[]> {
+    checkList("appendAll", given, "entries");
     this.#refuseWhenClosed();
-    const lines = given.map((each) => (isLine(each) ? [each] : this.#express(each)));
-    if (lines.length === 0) return [];
-    const ends = await this.#appendLines(lines.flat());
+    return this.#appendEach(given.map((entry) => this.#express(entry)));
+  }
+
+  async appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
+    checkList("appendLines", given, "lines");
+    this.#refuseWhenClosed();
+    return this.#appendNatives(given);
+  }
+
+  /** Appends the lines of entries together; resolves to the offset after each entry. */
+  async #appendEach(entries: readonly (readonly Native[])[]): Promise<ByteOffset[]> {
+    if (entries.length === 0) return [];
+    const ends = await this.#appendNatives(entries.flat());
     const writer = await this.openToAppend();
-    if (lines.some(({ length }) => length === 0)) await this.#pause(writer);
+    if (entries.some(({ length }) => length === 0)) await this.#pause(writer);
     let count = 0;
-    return lines.map(({ length }) => {
+    return entries.map(({ length }) => {
       count += length;
       return ends[count - 1] ?? writer.end;
     });
@@ -145,20 +142,10 @@ export class Session implements Published {
     return expressEntry(given, { dialect: this.#dialect, facts: this.#facts, hasFiles });
   }
 
-  /** Appends lines of the dialect together; resolves to the offset after the last. */
-  async appendNatives(given: readonly Native[]): Promise<ByteOffset> {
-    this.#refuseWhenClosed();
-    const ends = await this.#appendLines(given);
-    return ends.at(-1) ?? (await this.openToAppend()).end;
-  }
-
-  /**
-   * Appends lines in order, in as few writes as possible; a write is in the log whole or not at
-   * all. If a line is refused, none is written. Resolves to the offset after each.
-   */
-  async #appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
+  async #appendNatives(given: readonly Native[]): Promise<ByteOffset[]> {
     const [only] = given;
-    if (only && given.length === 1) return [await this.appendNative(only)];
+    if (!only) return [];
+    if (given.length === 1) return [await this.appendNative(only)];
     const { spilling } = this.#dialect.writing ?? {};
     for (const { line } of this.#encode(given)) {
       if (!spilling) checkLine(this.path, line, LOG_LIMITS);

@@ -251,7 +251,7 @@ export class Store implements Published {
       const options = { mode: "shared", durability, sign, lockWaitMs, onWarning } as const;
       const store = new Store(this.#host, { dialect, root, ...options });
       try {
-        await store.session(id).appendNatives(lines);
+        await store.session(id).appendLines(lines);
       } finally {
         await store.close();
       }

@@ -128,7 +128,7 @@ test.each(["rye", "homeagent", "entire", "claude"] as const)(
     };
     const taken = [item("assistant", "popped"), item("user", "popped too")];
     const lines = [item("user", "go"), ...taken, { type: "pop", count: 2 }];
-    await session.appendNatives([...lines, item("assistant", "done")]);
+    await session.appendLines([...lines, item("assistant", "done")]);
     await store.close();
     const { path } = await ada.handoff(writtenBy(store, session));
     const root = tempDirectory();
@@ -151,7 +151,7 @@ test("a summary that becomes a plain user message in another dialect is reported
   const row = (content: string, more = {}) => {
     return { type: "user", message: { role: "user", content }, ...more };
   };
-  await session.appendNatives([row("what was said", { isCompactSummary: true }), row("go")]);
+  await session.appendLines([row("what was said", { isCompactSummary: true }), row("go")]);
   await store.close();
   const { path } = await ada.handoff(writtenBy(store, session));
   const { fidelity } = await ada.unpack(path, { root: tempDirectory(), dialect: "homeagent" });
@@ -164,7 +164,7 @@ test("entries from before a session was deleted are not copied to another dialec
   const session = store.session("app/s");
   const row = (type: string, content: string) => ({ type, message: { role: type, content } });
   const deleted = [row("user", "secret"), row("assistant", "kept"), deletion(0)];
-  await session.appendNatives([...deleted, row("user", "go"), row("assistant", "done")]);
+  await session.appendLines([...deleted, row("user", "go"), row("assistant", "done")]);
   await store.close();
   const { path } = await ada.handoff(writtenBy(store, session));
   const root = tempDirectory();

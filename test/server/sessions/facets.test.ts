@@ -303,7 +303,7 @@ test("a session that hooks recorded is listed once, as its program's own", async
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ ...row, timestamp: "2026-11-15T06:00:00.000Z" })}\n`);
   const store = await openStore({ dialect: "claude", root });
-  await store.session(`claude-code-hooks/${uuid}`).append(row);
+  await store.session(`claude-code-hooks/${uuid}`).appendLines([row]);
   await store.close();
   const list = listOf([root, join(root, ".claude")]);
   const dialects = async (query: string) => {
