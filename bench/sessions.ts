@@ -9,10 +9,10 @@ import type { Way } from "./measure/compare.ts";
 import { measure, runBench, say } from "./measure/frame.ts";
 import type { Result } from "./measure/result.ts";
 import { ThreadTelemetry } from "./sessions/built.ts";
-import { measureHistory } from "./sessions/history.ts";
 import { measureListing } from "./sessions/listing.ts";
 import { makeThreads } from "./sessions/many-threads.ts";
 import { Recording } from "./sessions/recording.ts";
+import { measureResumable } from "./sessions/resumable.ts";
 
 const THREADS = 10_000;
 
@@ -26,7 +26,7 @@ await runBench("sessions", async ({ directory, isQuick }) => {
     await leastRecording(directory, runs, threads.os),
     await recording(directory, "disk", runs, threads.disk, 1.3),
     ...(await manyThreads(join(directory, "many"), runs, cpuRuns)),
-    ...(await measureHistory(join(directory, "history"), runs)),
+    ...(await measureResumable(join(directory, "resumable"), runs)),
   ];
 });
 

@@ -23,7 +23,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   "ai-sdk": 14_800,
   capture: 3_100,
   "claude-agent": 19_500,
-  client: 1_600,
+  client: 1_800,
   entire: 17_900,
   history: 5_600,
   homeagent: 14_800,

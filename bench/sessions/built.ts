@@ -13,6 +13,6 @@ export const { openStore }: typeof import("../../src/doors/index.ts") = await im
 export const { ThreadTelemetry }: typeof import("../../src/doors/rye.ts") = await import(
   at("doors/rye.js")
 );
-export const { openHistory, resume }: typeof import("../../src/doors/resume.ts") = await import(
+export const { openResumable, resume }: typeof import("../../src/doors/resume.ts") = await import(
   at("doors/resume.js")
 );

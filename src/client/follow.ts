@@ -70,7 +70,7 @@ export type SessionEvent =
   /** What was yielded from `to` on is no longer there; what replaces it follows. */
   | { readonly type: "rewound"; readonly to: number };
 
-export interface FollowOptions {
+export interface SessionFollowOptions {
   /** An offset, or "end" for new entries only. Default: the start. */
   readonly from?: number | "end";
   readonly native?: boolean;
@@ -88,7 +88,7 @@ const RETRY_MS_MAX = 5_000;
 export async function* followEvents(
   requester: Requester,
   path: string,
-  { from = 0, native, signal = new AbortController().signal, onConnection }: FollowOptions,
+  { from = 0, native, signal = new AbortController().signal, onConnection }: SessionFollowOptions,
 ): AsyncGenerator<SessionEvent> {
   let lastId = "";
   let retryMs = RETRY_MS_MIN;

@@ -275,7 +275,7 @@ export const THREAD = object({
   to: orNull(offset),
 });
 /** A call that started a subagent. */
-export interface Thread extends TypeOfSchema<typeof THREAD> {}
+export interface SessionThread extends TypeOfSchema<typeof THREAD> {}
 
 export const THREAD_PARENT = object({
   id: string,
@@ -285,7 +285,7 @@ export const THREAD_PARENT = object({
 export interface ThreadParent extends TypeOfSchema<typeof THREAD_PARENT> {}
 
 export const SESSION_THREADS = object({
-  started: describeSchema(list(ref<Thread>("Thread")), "In the order of the log"),
+  started: describeSchema(list(ref<SessionThread>("Thread")), "In the order of the log"),
   parent: orNull(ref<ThreadParent>("ThreadParent")),
   isComplete: describeSchema(boolean, "False while the log is still being read"),
 });

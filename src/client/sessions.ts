@@ -2,7 +2,7 @@
 
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/base/choice.ts";
 import { parseExactly } from "../core/base/exact-numbers.ts";
-import { type FollowOptions, followEvents, type SessionEvent } from "./follow.ts";
+import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
 import type { ExchangesPage, OutlinePage } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
@@ -138,7 +138,7 @@ const SEARCHED: OptionKinds<SearchOptions> = {
   typing: "boolean",
   signal: "object",
 };
-const FOLLOWED: OptionKinds<FollowOptions> = {
+const FOLLOWED: OptionKinds<SessionFollowOptions> = {
   from: "any",
   native: "boolean",
   signal: "object",
@@ -214,7 +214,7 @@ export class SessionsClient {
    *   if (event.type === "entry") console.log(event.kind, event.entry?.parts);
    * }
    */
-  follow(id: string, options: FollowOptions = {}): AsyncGenerator<SessionEvent> {
+  follow(id: string, options: SessionFollowOptions = {}): AsyncGenerator<SessionEvent> {
     checkOptions("follow", options, FOLLOWED);
     if (options.from !== undefined && options.from !== "end") checkWhole("from", options.from);
     return followEvents(this.#requester, pathOf(id, "events"), options);

@@ -9,7 +9,7 @@
 import type { Host } from "../core/base/host.ts";
 import type { Dialect } from "./dialect.ts";
 import type { EntireOptions } from "./entire/options.ts";
-import { checkedName, type DialectName, type ProgramName, READ_DIALECT_NAMES } from "./registry.ts";
+import { type AgentName, checkedName, type DialectName, READ_DIALECT_NAMES } from "./registry.ts";
 import type { RyeOptions } from "./rye/options.ts";
 import { verbatim } from "./verbatim/dialect.ts";
 
@@ -23,7 +23,7 @@ export interface AllOptions extends RyeOptions, EntireOptions {}
 
 type Loader = () => Promise<Dialect<DialectName>>;
 
-const PROGRAM_LOADERS: Readonly<Record<ProgramName, Loader>> = {
+const PROGRAM_LOADERS: Readonly<Record<AgentName, Loader>> = {
   "claude-code": async () => (await import("./agents/claude-code.ts")).claudeCode,
   "gemini-cli": async () => (await import("./agents/gemini-cli/dialect.ts")).geminiCli,
   qwen: async () => (await import("./agents/qwen.ts")).qwen,

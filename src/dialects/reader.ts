@@ -11,7 +11,7 @@ import type { ProgramHabits } from "./facets/program.ts";
 import { listedAside, type Reading, type Understood } from "./facets/reading.ts";
 import type { TurnRules } from "./facets/turns.ts";
 import { type Convert, convertedHost } from "./files/converted-host.ts";
-import { PROGRAMS, type ProgramName } from "./registry.ts";
+import { type AgentName, PROGRAMS } from "./registry.ts";
 import { sidecarOpening } from "./shared/checkpoint-opening.ts";
 
 interface Reader {
@@ -25,7 +25,7 @@ interface Reader {
   readonly program?: ProgramHabits;
 }
 
-export function readerDialect<Name extends ProgramName>(
+export function readerDialect<Name extends AgentName>(
   name: Name,
   { naming, reading, turns, files: { convert, ...files } = {}, program }: Reader,
 ): Dialect<Name> {

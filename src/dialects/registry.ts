@@ -174,8 +174,11 @@ export const PROGRAMS = {
 } satisfies Readonly<Record<string, Program>>;
 
 export type WrittenName = keyof typeof WRITTEN;
-export type ProgramName = keyof typeof PROGRAMS;
-export type DialectName = WrittenName | keyof typeof STREAMS | ProgramName;
+/** Layouts of sessions: ours, those of other programs that a store writes, and a server's streams. */
+export type LayoutName = WrittenName | keyof typeof STREAMS;
+/** Agents whose sessions are read in place. */
+export type AgentName = keyof typeof PROGRAMS;
+export type DialectName = LayoutName | AgentName;
 
 const REGISTRY: Readonly<Record<DialectName, Place>> = { ...WRITTEN, ...STREAMS, ...PROGRAMS };
 

@@ -15,6 +15,8 @@
  * };
  */
 
+export type { ChatErrors, DirectoryErrors, StreamErrors } from "../core/base/errors.ts";
+export { ChatError as VerbatimError } from "../core/base/published-errors.ts";
 export type { EmbeddedStreams, ServedStreams } from "../integrations/ai-sdk/answer-streams.ts";
 export type {
   AnswerCall,

@@ -8,8 +8,9 @@
  * const { blocks, stopReason, usage } = await captured.result; // the message is in the session
  */
 
-export type { Provider } from "../core/base/errors.ts";
+export type { CaptureErrors, Provider } from "../core/base/errors.ts";
 export type { CaptureLimits } from "../core/base/limits.ts";
+export { CaptureError as VerbatimError } from "../core/base/published-errors.ts";
 export {
   type AnthropicResult,
   type AnthropicUsage,

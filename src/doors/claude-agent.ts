@@ -7,6 +7,7 @@
  * // Later, in any process: query({ prompt, options: { sessionStore, resume: sessionId } })
  */
 
+export { SessionError as VerbatimError } from "../core/base/published-errors.ts";
 export type {
   ClaudeSessionEntry,
   ClaudeSessionKey,

@@ -8,7 +8,7 @@
  */
 
 export { VerbatimClient } from "../client/client.ts";
-export type { FollowOptions, SessionEvent } from "../client/follow.ts";
+export type { SessionEvent, SessionFollowOptions } from "../client/follow.ts";
 export type {
   Exchange,
   ExchangeColumns,
@@ -43,10 +43,10 @@ export type {
   SessionHead,
   SessionItem,
   SessionPage,
+  SessionThread,
   SessionThreads,
   SessionUsage,
   SessionVerdict,
-  Thread,
   ThreadParent,
   Whereabouts,
 } from "../client/session-shapes.ts";
@@ -80,5 +80,6 @@ export type {
   UsageReport,
   UsageSeries,
 } from "../client/usage-shapes.ts";
-export { VerbatimError } from "../core/base/errors.ts";
+export type { ClientErrors } from "../core/base/errors.ts";
+export { ClientError as VerbatimError } from "../core/base/published-errors.ts";
 export { TOOL_KINDS, type ToolView } from "../core/model/tool-view.ts";

@@ -9,6 +9,7 @@
  * await transcript.end();
  */
 
+export { SessionError as VerbatimError } from "../core/base/published-errors.ts";
 export {
   type AssistantMessage,
   type AssistantOptions,

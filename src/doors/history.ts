@@ -25,7 +25,8 @@ export function openHistory(options: HistoryOptions = {}): History {
   return historyOf(nodeHost, options);
 }
 
-export { VerbatimError } from "../core/base/errors.ts";
+export type { DirectoryErrors, HistoryErrors, VerifyErrors } from "../core/base/errors.ts";
+export { HistoryError as VerbatimError } from "../core/base/published-errors.ts";
 export type { Role } from "../core/model/entry.ts";
 export type { Erasure } from "../core/model/erasure.ts";
 export type { SessionSort } from "../dialects/session-row.ts";
@@ -71,6 +72,7 @@ export type { Redaction } from "../history/withholding.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { Reason } from "../trust/proof/disclosure/statement.ts";
+export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";
 export type { Finding, FindingCode, Verdict } from "../trust/proof/verdict.ts";
 export type { Group, ModelSums } from "../usage/report/groups.ts";

@@ -7,6 +7,7 @@
  * const turns = await transcripts.read("kitchen", "2026-11-15");
  */
 
+export { SessionError as VerbatimError } from "../core/base/published-errors.ts";
 export type { BadEntry } from "../dialects/files/stored-entries.ts";
 export {
   type SchemaError,

@@ -21,23 +21,28 @@ export async function openStore(options: OpenStoreOptions = {}): Promise<Store> 
   return openFollowedStore(nodeHost, options);
 }
 
-export {
-  type ErrorCode,
-  type ErrorDetails,
-  type LineFault,
-  type LockHolder,
-  type Provider,
-  type SubscriptionRefusal,
-  VerbatimError,
+export type {
+  CallErrors,
+  LineFault,
+  LockHolder,
+  LogErrors,
+  SessionErrors,
+  SignedErrors,
 } from "../core/base/errors.ts";
 export type { ByteOffset } from "../core/base/offset.ts";
+export {
+  type CodedError,
+  type ErrorClass,
+  type ErrorOf,
+  SessionError as VerbatimError,
+} from "../core/base/published-errors.ts";
 export type { OnBadLine } from "../core/log/bad-line-warning.ts";
 export type { Durability, LogMode } from "../core/log/log-options.ts";
 export type { Entry, Native, NewEntry, Part, Role, Speaker, Usage } from "../core/model/entry.ts";
 export type { SessionStatus } from "../core/model/summary.ts";
 export type { EntireOptions } from "../dialects/entire/options.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stored-entries.ts";
-export type { DialectName } from "../dialects/registry.ts";
+export type { AgentName, LayoutName } from "../dialects/registry.ts";
 export type { Envelope } from "../dialects/rye/envelope.ts";
 export type { RyeOptions } from "../dialects/rye/options.ts";
 export type { ListOptions, Session, SessionSummary, Store } from "../sessions/store/published.ts";
@@ -48,4 +53,3 @@ export type {
   OpenStoreOptions as StoreOptions,
 } from "../sessions/store/store-options.ts";
 export type { SignOption } from "../sessions/store/store-signing.ts";
-export type { LegacyProfile } from "../trust/proof/envelopes.ts";

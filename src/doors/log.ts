@@ -82,9 +82,11 @@ export function readLog(path: string, options: ReadOptions = {}): LogReader {
   return new Reader(nodeHost, path, options);
 }
 
+export type { LogErrors } from "../core/base/errors.ts";
 export type { LogLimits } from "../core/base/limits.ts";
 export type { ByteOffset, LineNumber } from "../core/base/offset.ts";
 export { toByteOffset } from "../core/base/offset.ts";
+export { LogError as VerbatimError } from "../core/base/published-errors.ts";
 export { encodeLine } from "../core/log/json.ts";
 export { LogFile, type Stored } from "../core/log/log-file.ts";
 export type { Durability, LogMode, LogOptions } from "../core/log/log-options.ts";

@@ -6,6 +6,7 @@
  * await run(agent, "Hello", { session });
  */
 
+export { SessionError as VerbatimError } from "../core/base/published-errors.ts";
 export {
   VerbatimSession,
   type VerbatimSessionOptions,

@@ -70,7 +70,8 @@ function checkExport(
   }
 }
 
-export { VerbatimError } from "../core/base/errors.ts";
+export type { ExportErrors } from "../core/base/errors.ts";
+export { ExportError as VerbatimError } from "../core/base/published-errors.ts";
 export type {
   ExportOptions,
   ExportReport,

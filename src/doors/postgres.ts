@@ -48,7 +48,8 @@ export async function openPostgresStore(
   return open(url, options);
 }
 
-export { VerbatimError } from "../core/base/errors.ts";
+export type { DirectoryErrors, StreamErrors } from "../core/base/errors.ts";
+export { StreamError as VerbatimError } from "../core/base/published-errors.ts";
 export type { CommitLimits } from "../streams/commit/commit-queue.ts";
 export type { BatchReport } from "../streams/commit/committer.ts";
 export type { OffsetToken } from "../streams/files/offset-token.ts";
@@ -68,8 +69,8 @@ export type {
   StreamStore,
 } from "../streams/files/stream-store.ts";
 export type {
+  DatabaseDurability,
   DatabasePromises,
-  Durability,
   PostgresStore,
   PostgresStoreOptions,
 } from "../streams/postgres/store-options.ts";

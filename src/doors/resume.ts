@@ -18,9 +18,13 @@ import { nodeHost } from "../core/base/node-host.ts";
 import { type Continued, type ContinueOptions, continueResumed } from "../resume/continue.ts";
 import { type HandedOff, type HandoffOptions, handoffSession } from "../resume/handoff/handoff.ts";
 import { type Unpacked, type UnpackOptions, unpackBundle } from "../resume/handoff/unpack.ts";
-import { type History, type HistoryOptions, openHistory as historyOf } from "../resume/history.ts";
 import type { TargetName } from "../resume/repair-report.ts";
 import { requestBody as bodyOf, type RequestBody, type RequestOptions } from "../resume/request.ts";
+import {
+  type ResumableOptions,
+  type ResumableSession,
+  openResumable as resumableOf,
+} from "../resume/resumable.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "../resume/resume.ts";
 import { bringInHooks } from "../sessions/list/waiting-hooks.ts";
 import type { Session, Store } from "../sessions/store/published.ts";
@@ -40,7 +44,7 @@ const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   prompt: "any",
 };
 
-const HISTORY_OPTIONS: OptionKinds<HistoryOptions> = {
+const RESUMABLE_OPTIONS: OptionKinds<ResumableOptions> = {
   for: "any",
   policy: "any",
   allowUnsigned: "boolean",
@@ -161,24 +165,24 @@ export function requestBody<Name extends TargetName>(
 
 /**
  * A session to continue, created if there is none, and its messages for each request. Opening it is
- * as strict as `resume`, and takes as long; after that `history.resume` reads only what is new.
+ * as strict as `resume`, and takes as long; after that its `resume` reads only what is new.
  *
  * @example
- * const history = await openHistory(store, "chat-1", { for: "anthropic" });
- * await history.session.append(question);
- * const { messages } = await history.resume();
+ * const chat = await openResumable(store, "chat-1", { for: "anthropic" });
+ * await chat.session.append(question);
+ * const { messages } = await chat.resume();
  */
-export async function openHistory<Name extends TargetName>(
+export async function openResumable<Name extends TargetName>(
   store: Store,
   id: string,
-  options: HistoryOptions<Name>,
-): Promise<History<Name>> {
+  options: ResumableOptions<Name>,
+): Promise<ResumableSession<Name>> {
   if (!(store instanceof OpenedStore)) {
-    throw badArgument("openHistory", "needs a store of openStore");
+    throw badArgument("openResumable", "needs a store of openStore");
   }
   checkKind("id", id, "text");
-  checkOptions("openHistory", options, HISTORY_OPTIONS);
-  return historyOf(nodeHost, store, id, options);
+  checkOptions("openResumable", options, RESUMABLE_OPTIONS);
+  return resumableOf(nodeHost, store, id, options);
 }
 
 /** Drains waiting hooks into the session before it is read. */
@@ -202,6 +206,8 @@ function checkResumed(of: string, resumed: unknown): void {
   if (!isResumed) throw badArgument(of, "needs what resume has given, after an await");
 }
 
+export type { DirectoryErrors, ResumeErrors, VerifyErrors } from "../core/base/errors.ts";
+export { ResumeError as VerbatimError } from "../core/base/published-errors.ts";
 export type { Erasure } from "../core/model/erasure.ts";
 export type { Continued, ContinueOptions } from "../resume/continue.ts";
 export type { ListedMember } from "../resume/handoff/bundle-writer.ts";
@@ -210,7 +216,6 @@ export type { BundleHead, BundleManifest, GitIdentity } from "../resume/handoff/
 export type { RecordedFrom } from "../resume/handoff/of-program.ts";
 export type { Fidelity, FidelityChange } from "../resume/handoff/transcode.ts";
 export type { Unpacked, UnpackOptions } from "../resume/handoff/unpack.ts";
-export type { History, HistoryOptions } from "../resume/history.ts";
 export type { ImageType } from "../resume/image.ts";
 export type {
   Made,
@@ -229,6 +234,7 @@ export type {
   ResponsesRequest,
   TargetRequests,
 } from "../resume/request.ts";
+export type { ResumableOptions, ResumableSession } from "../resume/resumable.ts";
 export type {
   Resumed,
   ResumedSource,
@@ -255,5 +261,6 @@ export type { DroppedWhy } from "../sessions/store/mapping.ts";
 export type { Policy } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
+export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";
 export type { Finding, FindingCode, Verdict } from "../trust/proof/verdict.ts";

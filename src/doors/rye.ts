@@ -174,6 +174,8 @@ export class ThreadTelemetry {
   }
 }
 
+export type { DirectoryErrors, VerifyErrors } from "../core/base/errors.ts";
+export { VerifyError as VerbatimError } from "../core/base/published-errors.ts";
 export type { BadEntry } from "../dialects/files/stored-entries.ts";
 export type { Envelope } from "../dialects/rye/envelope.ts";
 export type { MarkdownOptions } from "../dialects/rye/markdown.ts";

@@ -18,7 +18,15 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   return startServer({ ...others, ...roots, dataDirectory: root });
 }
 
-export { VerbatimError } from "../core/base/errors.ts";
+export type {
+  DirectoryErrors,
+  HistoryErrors,
+  ServerErrors,
+  StreamErrors,
+  SubscriptionRefusal,
+  VerifyErrors,
+} from "../core/base/errors.ts";
+export { ServerError as VerbatimError } from "../core/base/published-errors.ts";
 export type { RequestRecord } from "../server/http/request-track.ts";
 export type { RouteName } from "../server/metrics/server-metrics.ts";
 export type { MountName } from "../server/router/mount-names.ts";
@@ -27,4 +35,4 @@ export type { RootChoice } from "../server/sessions/roots.ts";
 export type { SessionLimits } from "../server/sessions/session-limits.ts";
 export type { ServerSettings } from "../server/settings/limits.ts";
 export type { ServerOptions } from "../server/settings/options.ts";
-export type { Durability } from "../streams/postgres/store-options.ts";
+export type { DatabaseDurability } from "../streams/postgres/store-options.ts";

@@ -38,7 +38,7 @@ import { verifyDataDirectory } from "../evidence/verify/verify-directory.ts";
 import { bringInHooks } from "../sessions/list/waiting-hooks.ts";
 import type { VerifyReport } from "../trust/judge/report.ts";
 import { loadSigner as loadUserSigner, type Signer } from "../trust/keys/keys.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../trust/proof/envelopes.ts";
+import { type CheckpointProfile, LEGACY_PROFILE } from "../trust/proof/envelopes.ts";
 import {
   type HeldKey,
   type Judgement,
@@ -63,7 +63,7 @@ export interface VerifyOptions {
    */
   readonly against?: string;
   /** Also read checkpoints of the Python original. */
-  readonly profile?: LegacyProfile;
+  readonly profile?: CheckpointProfile;
   readonly onWarning?: (warning: string) => void;
 }
 
@@ -244,6 +244,8 @@ function processWarning(warning: string): void {
   process.emitWarning(warning, "VerbatimWarning");
 }
 
+export type { DirectoryErrors, VerifyErrors } from "../core/base/errors.ts";
+export { VerifyError as VerbatimError } from "../core/base/published-errors.ts";
 export type { Erasure } from "../core/model/erasure.ts";
 export type { JsonIntegrity } from "../evidence/verify/signed-json.ts";
 export type {
@@ -261,6 +263,7 @@ export type { Policy, PolicyInForce } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { Signer } from "../trust/keys/keys.ts";
 export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
+export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";
 export {
   EXIT_CODES,

@@ -9,7 +9,9 @@
  * await engine.close();
  */
 
+export type { DirectoryErrors, StreamErrors } from "../core/base/errors.ts";
 export type { LogLimits } from "../core/base/limits.ts";
+export { StreamError as VerbatimError } from "../core/base/published-errors.ts";
 
 import { checkData } from "../core/base/choice.ts";
 import { JsonlEngine, type StreamsOptions } from "../integrations/streams/jsonl-engine.ts";
@@ -27,7 +29,7 @@ export type { LogOptions } from "../core/log/log-options.ts";
 export {
   type CreateStreamOptions,
   JsonlEngine,
-  /** The engine under the name that the document's first example uses. */
+  /** A second name, for programs written for the design document that calls it so. */
   JsonlEngine as DurableStore,
   type JsonlMessage,
   type StreamsOptions,

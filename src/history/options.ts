@@ -9,7 +9,7 @@ import {
 } from "../core/base/choice.ts";
 import { SESSION_STATUSES, type SessionStatus } from "../core/model/summary.ts";
 import { SESSION_SORTS, type SessionSort } from "../dialects/session-row.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../trust/proof/envelopes.ts";
+import { type CheckpointProfile, LEGACY_PROFILE } from "../trust/proof/envelopes.ts";
 import type { HistoryOptions } from "./places.ts";
 
 /** What every method takes that may run for long. */
@@ -87,7 +87,7 @@ export interface HistoryVerifyOptions extends Cancellable {
   /** Pins the heads of verified sessions at the end. */
   readonly pin?: boolean;
   /** Also reads checkpoints of the Python original. */
-  readonly profile?: LegacyProfile;
+  readonly profile?: CheckpointProfile;
   readonly onProgress?: (path: string, bytes: number, of: number) => void;
 }
 

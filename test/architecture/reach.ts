@@ -14,22 +14,32 @@ export interface Reach {
 
 /** `import()` and type-only imports do not count. */
 export function reachOf(entry: string): Reach {
+  const paths = pathsFrom(entry, ({ imports }) => imports);
+  const lines = paths.reduce((sum, path) => sum + read(path).lines, 0);
+  return { files: paths.length, lines };
+}
+
+/** The files that an entry point loads at once or later, by `import()`. */
+export function filesBehind(entry: string): string[] {
+  return pathsFrom(entry, ({ imports, calls }) => [...imports, ...calls]);
+}
+
+function pathsFrom(entry: string, next: (file: SourceFile) => readonly string[]): string[] {
   const reached = new Set<string>();
   const waiting = [join(root, entry)];
-  let lines = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (reached.has(path)) continue;
     reached.add(path);
-    const file = read(path);
-    lines += file.lines;
-    waiting.push(...file.imports);
+    waiting.push(...next(read(path)));
   }
-  return { files: reached.size, lines };
+  return [...reached];
 }
 
 interface SourceFile {
   readonly lines: number;
   readonly imports: readonly string[];
+  /** By `import()`. */
+  readonly calls: readonly string[];
 }
 
 /** Most files are reached from several doors. */
@@ -39,7 +49,11 @@ function read(path: string): SourceFile {
   const before = FILES.get(path);
   if (before) return before;
   const source = readFileSync(path, "utf8");
-  const file = { lines: source.split("\n").length - 1, imports: importedBy(path, source) };
+  const calls = [...source.matchAll(/import\(\s*"(\.[^"]+)"\s*\)/g)].map(([, specifier = ""]) =>
+    join(dirname(path), specifier),
+  );
+  const lines = source.split("\n").length - 1;
+  const file = { lines, imports: importedBy(path, source), calls };
   FILES.set(path, file);
   return file;
 }

@@ -163,7 +163,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "resume handoff": { good: [SESSION, { root: "ROOT" }], required: 1 },
   "resume unpack": { good: ["ROOT/a.vbx", { root: "ROOT" }], required: 1 },
   "resume continueSession": { good: [null, RESUMED, { id: "a" }], anyKeys: [1], required: 2 },
-  "resume openHistory": { good: [null, SESSION, { for: "anthropic" }], required: 3 },
+  "resume openResumable": { good: [null, SESSION, { for: "anthropic" }], required: 3 },
   "resume requestBody": { good: [RESUMED, { model: "m" }], anyKeys: [0], required: 1 },
 
   "history openHistory": { good: [{ cwd: "ROOT" }], required: 0 },

@@ -48,7 +48,7 @@ export function referencePage({ doors, checker }: Published): string {
         page += `The ${earlier}.\n`;
         continue;
       }
-      const [link, here] = [specifier.replace(/[^\w-]/g, ""), `\`${symbol.name}\``];
+      const [link, here] = [specifier.replace(/[^\w-]/g, ""), `\`${name}\``];
       paths.set(symbol, `same as ${here} of [${specifier}](#${link})`);
       page += describe(name, declarations, { checker, isExported, kind });
     }

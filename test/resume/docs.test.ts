@@ -47,12 +47,12 @@ test("docs/resume.md: the program resumes a session and continues it", async () 
   assert.equal(lines.at(-1), "claude-opus-5 is sent 3 messages");
 });
 
-test("docs/resume.md: the program with a history creates a session, and continues it when run again", async () => {
+test("docs/resume.md: the program with messages for every request creates a session, and continues it when run again", async () => {
   new SigningUser();
   const root = tempDirectory();
   const ending = "await store.close();";
   const copying = `${block("javascript cache-control")}\nconsole.log(last.content.at(-1).cache_control.type);`;
-  const program = block("js history")
+  const program = block("js resumable")
     .replace(ending, `${copying}\n${ending}`)
     .replace('"verbatim-log"', JSON.stringify(sourceOf("index.ts")))
     .replace('"verbatim-log/resume"', JSON.stringify(sourceOf("resume.ts")));

@@ -17,9 +17,9 @@ import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.t
 import { Assembly } from "../../src/resume/assembly.ts";
 import { EntryFeed } from "../../src/resume/entry-feed.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
-import { GrowingConversation } from "../../src/resume/history.ts";
 import { Pipeline } from "../../src/resume/pipeline.ts";
 import type { TargetName } from "../../src/resume/repair-report.ts";
+import { GrowingConversation } from "../../src/resume/resumable.ts";
 import { TARGET_NAMES } from "../../src/resume/resume.ts";
 import type { MessageTarget } from "../../src/resume/targets/target.ts";
 import { writerFacts } from "../support/facts.ts";

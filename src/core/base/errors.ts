@@ -33,7 +33,14 @@ export interface SubscriptionRefusal {
   readonly held?: { readonly by: string; readonly generation: number };
 }
 
-export interface ErrorDetails {
+/** Of every entry point: a wrong call. */
+export interface CallErrors {
+  /** A setting has a wrong value; `from` is its file, "environment", "flag" or "options". */
+  BAD_SETTING: { setting: string; from: string; reason: string };
+}
+
+/** Of files of lines. */
+export interface LogErrors extends CallErrors {
   /** A line passed to `append` would break the log's framing. */
   INVALID_LINE: { path: string; reason: LineFault | "ends without LF" };
   LINE_TOO_LONG: { path: string; bytes: number; bytesMax: number };
@@ -50,62 +57,103 @@ export interface ErrorDetails {
   /** A follower delivered lines that the log no longer has. */
   LOG_REWOUND: { path: string; from: number; to: number };
   OUT_OF_RANGE: { path: string; offset: number; length: number; end: number };
+  NEEDS_RECOVERY: { path: string };
   /** An entry that its dialect does not allow; `field` is the wrong field. */
   INVALID_ENTRY: { field: string; reason: string };
+  BAD_ID: { id: string; reason: string };
+  UNSAFE_PATH: { path: string; root: string };
+  UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
+  UNSUPPORTED_PLATFORM: { platform: string };
+  IO_ERROR: { path: string; operation: string; errno: string };
+}
+
+/** Of logs that are signed, and of keys. */
+export interface SignedErrors extends LogErrors {
   /** The log's bytes are not those that were signed; nothing more is signed. */
   CHECKPOINT_MISMATCH: { path: string; offset: number; verdict: string };
   /** A session that must be verified to be read is not; `finding`: the code of the reason. */
   NOT_VERIFIED: { path: string; verdict: string; finding?: string };
   CHANGED_WHILE_READ: { path: string; offset: number };
+  /** A value that has no JSON, or whose JSON parsers read differently. */
+  UNSIGNABLE_JSON: { reason: string };
+  /** A key that must not be used: its file is not private, or it is not a proper Ed25519 key. */
+  KEY_REFUSED: { path: string | null; reason: string };
+  KEY_NOT_FOUND: { key: string };
+  /** The list of trusted keys, or a change to it, is not valid. */
+  TRUST_REFUSED: { path: string; reason: string };
+  /** The bytes on disk are not those that were appended. */
+  STREAM_DAMAGED: { stream: string; offset: number; path: string };
+}
+
+/** Of a server's data directory. */
+export interface DirectoryErrors extends SignedErrors {
+  STREAM_NOT_FOUND: { stream: string };
+  /** Not an offset of this stream: malformed, past its end, or inside a message. */
+  BAD_OFFSET: { stream: string; offset: string; reason: string };
+  /** An offset of an earlier stream at this path, which was deleted. */
+  OFFSET_GONE: { stream: string; offset: string };
+  /** The store accepts no writes until it is reopened. */
+  STORE_FAILED: { path: string; reason: string };
+  /** A file that others are rebuilt from was changed or damaged; `offset` is where. */
+  STORE_DAMAGED: { path: string; offset: number; reason: string };
+  /** Streams are not copied from or to this place, or it holds an unfinished copy. */
+  COPY_REFUSED: { path: string; reason: string };
+}
+
+/** Of stores of sessions. */
+export interface SessionErrors extends SignedErrors {
   SESSION_NOT_FOUND: { session: string };
-  /** The server has nothing at this URL. */
-  /** The server has nothing at this URL. */
-  NOT_FOUND: { part: string };
-  /** `allowed`: the methods of this URL, as in the header `Allow`. */
-  METHOD_NOT_ALLOWED: { allowed: string };
   SESSION_EXISTS: { session: string };
   /** Another process writes the session, or wrote to it since it was resumed. */
   SESSION_BUSY: { session: string; holder: LockHolder };
   /** A change of history was based on another history than the session has. */
   HISTORY_CONFLICT: { session: string; reason: string };
+  /** No line of the file is of its dialect, so nothing is written to it. */
+  FOREIGN_FILE: { path: string; dialect: string; lines: number };
+  /** Sessions cannot be sent now; the server's status and code, null and "" when it sent none. */
+  DELIVERY_FAILED: { url: string; status: number | null; code: string };
+  /** A session and its copy on the server differ from this byte on: nothing is sent. */
+  DELIVERY_CONFLICT: { url: string; stream: string; offset: number };
+}
+
+/** Of verdicts on sessions. */
+export interface VerifyErrors extends SessionErrors, DirectoryErrors {
+  /** A disclosed copy is not a session; one cannot be made, or not without this checkpoint. */
+  DISCLOSED_COPY: { path: string };
+  PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
+}
+
+/** Of resuming, and of bundles. */
+export interface ResumeErrors extends VerifyErrors {
   /** A file that is not a session bundle, or contradicts its manifest. */
   BAD_BUNDLE: { path: string; reason: string };
   BUNDLE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
-  /** A disclosed copy is not a session; one cannot be made, or not without this checkpoint. */
-  DISCLOSED_COPY: { path: string };
-  CANNOT_DISCLOSE: { path: string; reason: string };
-  CANNOT_PROVE: { path: string; reason: string };
-  CANNOT_WITHHOLD: { path: string; line: number; rule: string };
-  CANNOT_ERASE: { path: string; reason: string };
-  NEEDS_RECOVERY: { path: string };
   /** The session has fewer turns than asked for. */
   TURN_NOT_FOUND: { session: string; turn: number; turns: number };
   /** The session is over a limit of resuming; `line` is where it was reached. */
   RESUME_TOO_LARGE: { line: number; what: "characters" | "parts"; max: number };
   /** A session has lines, but its dialect understands none of them. */
   NOTHING_UNDERSTOOD: { session: string; lines: number };
-  /** No line of the file is of its dialect, so nothing is written to it. */
-  FOREIGN_FILE: { path: string; dialect: string; lines: number };
   /** No model is known for the provider; `model` is the session's own. */
   MODEL_UNKNOWN: { for: string; model: string | null };
-  BAD_ID: { id: string; reason: string };
-  UNSAFE_PATH: { path: string; root: string };
-  UNSUPPORTED_FILE_SYSTEM: { path: string; fileSystem: string };
-  UNSUPPORTED_PLATFORM: { platform: string };
-  IO_ERROR: { path: string; operation: string; errno: string };
-  /** A value that has no JSON, or whose JSON parsers read differently. */
-  UNSIGNABLE_JSON: { reason: string };
-  /** A setting has a wrong value; `from` is its file, "environment", "flag" or "options". */
-  BAD_SETTING: { setting: string; from: string; reason: string };
-  /** A key that must not be used: its file is not private, or it is not a proper Ed25519 key. */
-  KEY_REFUSED: { path: string | null; reason: string };
-  KEY_NOT_FOUND: { key: string };
-  /** The list of trusted keys, or a change to it, is not valid. */
-  TRUST_REFUSED: { path: string; reason: string };
-  PIN_NOT_FOUND: { session: string };
-  WITNESS_FAILED: { url: string; status: number | null };
-  PROGRAM_FAILED: { program: string; reason: string };
-  PIN_FILE_TOO_LARGE: { path: string; bytes: number; bytesMax: number };
+}
+
+/** Of the history. */
+export interface HistoryErrors extends VerifyErrors {
+  CANNOT_DISCLOSE: { path: string; reason: string };
+  CANNOT_PROVE: { path: string; reason: string };
+  CANNOT_WITHHOLD: { path: string; line: number; rule: string };
+  /** A guarded session is not written back; the file at `path` would be lost, or no copy is good. */
+  RESTORE_REFUSED: { path: string; reason: string };
+  /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
+  CATALOG_UNAVAILABLE: { path: string; problem: string };
+  SEARCH_QUERY: { reason: string };
+  SHARES_REFUSED: { path: string; reason: string };
+  SHARE_NOT_FOUND: { share: string };
+}
+
+/** Of a provider's stream. */
+export interface CaptureErrors extends CallErrors {
   /** The provider did not send a stream of its kind. */
   BAD_STREAM: { provider: Provider; reason: string };
   /** The provider sent an error; `type` is its own name for it. */
@@ -114,23 +162,18 @@ export interface ErrorDetails {
   STREAM_INCOMPLETE: { provider: Provider; reason: "ended" | "stopped" };
   /** A message or one of its events is over the limit for capture. */
   STREAM_TOO_LARGE: { provider: Provider; what: "message" | "event"; max: number };
+}
+
+/** Of streams, in files and in PostgreSQL. */
+export interface StreamErrors extends DirectoryErrors {
   BAD_STREAM_PATH: { stream: string; reason: string };
-  STREAM_NOT_FOUND: { stream: string };
   /** Deleted, but forks still hold its data; its path stays reserved. */
   STREAM_GONE: { stream: string };
   /** The stream exists with other settings; `reason` names what differs. */
   STREAM_CONFLICT: { stream: string; reason: string };
-  /** The bytes on disk are not those that were appended. */
-  STREAM_DAMAGED: { stream: string; offset: number; path: string };
-  /** Not an offset of this stream: malformed, past its end, or inside a message. */
-  BAD_OFFSET: { stream: string; offset: string; reason: string };
-  /** An offset of an earlier stream at this path, which was deleted. */
-  OFFSET_GONE: { stream: string; offset: string };
   /** The body is not a message of the stream's content type. */
   BAD_MESSAGE: { stream: string; reason: string };
   TOO_MANY_MESSAGES: { stream: string; messagesMax: number };
-  /** The store accepts no writes until it is reopened. */
-  STORE_FAILED: { path: string; reason: string };
   /**
    * The database does not answer. With `outcome` "unknown", the request may have been carried out:
    * read again, or send it again only if a producer numbered it.
@@ -138,14 +181,16 @@ export interface ErrorDetails {
   STORE_UNAVAILABLE: { path: string; reason: string; outcome: "unchanged" | "unknown" };
   /** The database is not used: too old, a newer schema, or it promises too little. */
   POSTGRES_REFUSED: { path: string; reason: string };
-  /** A file that others are rebuilt from was changed or damaged; `offset` is where. */
-  STORE_DAMAGED: { path: string; offset: number; reason: string };
   /** A directory that cannot be backed up, or not to this target. */
   BACKUP_REFUSED: { path: string; reason: string };
-  /** Streams are not copied from or to this place, or it holds an unfinished copy. */
-  COPY_REFUSED: { path: string; reason: string };
-  /** A guarded session is not written back; the file at `path` would be lost, or no copy is good. */
-  RESTORE_REFUSED: { path: string; reason: string };
+}
+
+/** Of the server. */
+export interface ServerErrors extends StreamErrors, HistoryErrors {
+  /** The server has nothing at this URL. */
+  NOT_FOUND: { part: string };
+  /** `allowed`: the methods of this URL, as in the header `Allow`. */
+  METHOD_NOT_ALLOWED: { allowed: string };
   /** A malformed HTTP request; `part` names a header, or the query. */
   BAD_REQUEST: { part: string; reason: string };
   /** A part of HTTP that the server does not support; `part` names a header. */
@@ -153,18 +198,11 @@ export interface ErrorDetails {
   BODY_TOO_LARGE: { bytesMax: number };
   /** The server is at its limit of requests waiting for new data. */
   TOO_MANY_READERS: { readersMax: number };
-  /** A server refused a request of our client; `code` is the server's own. */
-  REQUEST_REFUSED: { status: number; code: string };
-  /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
-  CATALOG_UNAVAILABLE: { path: string; problem: string };
-  SEARCH_QUERY: { reason: string };
   /** A web page that is not allowed, or a host name that is not this server's. */
   ORIGIN_REFUSED: { header: "Origin" | "Host" };
   /** The list of tokens, or a change to it, is not valid. */
   TOKENS_REFUSED: { path: string; reason: string };
   TOKEN_NOT_FOUND: { token: string };
-  SHARES_REFUSED: { path: string; reason: string };
-  SHARE_NOT_FOUND: { share: string };
   /** A request without a valid token. */
   TOKEN_REQUIRED: { reason: "missing" | "unknown" | "expired" | "revoked" };
   /** A token without the needed scope; `token` is its id. */
@@ -176,15 +214,41 @@ export interface ErrorDetails {
   /** The server listens, and is still recovering from a crash. */
   RECOVERING: { what: string };
   PORT_TAKEN: { host: string; port: number };
-  /** A telemetry collector refused an export; its status, null when it sent none. */
-  EXPORT_FAILED: { endpoint: string; status: number | null };
-  /** Sessions cannot be sent now; the server's status and code, null and "" when it sent none. */
-  DELIVERY_FAILED: { url: string; status: number | null; code: string };
-  /** A session and its copy on the server differ from this byte on: nothing is sent. */
-  DELIVERY_CONFLICT: { url: string; stream: string; offset: number };
   /** A refused subscription request; `reason` is the protocol's own code. */
   SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }
+
+/** Of the server's client. */
+export interface ClientErrors extends CallErrors {
+  /** A server refused a request of our client; `code` is the server's own. */
+  REQUEST_REFUSED: { status: number; code: string };
+}
+
+/** Of chats, whose answers are streams. */
+export interface ChatErrors extends SessionErrors, StreamErrors {}
+
+/** Of telemetry. */
+export interface ExportErrors extends SessionErrors {
+  /** A telemetry collector refused an export; its status, null when it sent none. */
+  EXPORT_FAILED: { endpoint: string; status: number | null };
+}
+
+/** Of the command line alone. */
+export interface CommandErrors {
+  PIN_NOT_FOUND: { session: string };
+  WITNESS_FAILED: { url: string; status: number | null };
+  PROGRAM_FAILED: { program: string; reason: string };
+  CANNOT_ERASE: { path: string; reason: string };
+}
+
+/** All codes, and the facts of each. An entry point publishes its own (published-errors.ts). */
+export interface ErrorDetails
+  extends ResumeErrors,
+    CaptureErrors,
+    ServerErrors,
+    ClientErrors,
+    ExportErrors,
+    CommandErrors {}
 
 export type ErrorCode = keyof ErrorDetails;
 

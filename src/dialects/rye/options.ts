@@ -1,7 +1,7 @@
 /** Options of `openStore` that only rye has. */
 
 import type { OwnOptions } from "../../core/base/choice.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../../trust/proof/envelopes.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import type { Envelope } from "./envelope.ts";
 
 export interface RyeOptions {
@@ -15,7 +15,7 @@ export interface RyeOptions {
    * With `sign`: continues threads that the Python original signed, by keys that the user allowed
    * for that format. Their lines are recorded as found. Default: refuses them.
    */
-  readonly profile?: LegacyProfile;
+  readonly profile?: "rye";
 }
 
 export const OPTIONS: OwnOptions<RyeOptions> = {

@@ -50,7 +50,7 @@ export const streams: Dialect<"streams"> = {
     opening: sidecarOpening("streams"),
   },
   writtenElsewhere:
-    "streams are only read here; append to them through their server or JsonlEngine",
+    "streams are only read here; append to them through their server or openStreams",
   files: {
     hostFor: readingHost,
   },

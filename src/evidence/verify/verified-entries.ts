@@ -29,7 +29,7 @@ import {
   readUserPolicy,
 } from "../../trust/judge/policy.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../../trust/proof/envelopes.ts";
+import { type CheckpointProfile, LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import { streamJudgingBy } from "./data-directories.ts";
 import { openWithCopy } from "./erased-copy.ts";
@@ -45,7 +45,7 @@ export interface OpenVerifiedOptions {
   /** Refuse a session without a pinned head. Default: false. */
   readonly requirePin?: boolean;
   /** Also accept checkpoints of the Python original, by keys that the user allowed that format. */
-  readonly profile?: LegacyProfile;
+  readonly profile?: CheckpointProfile;
   /** Restores long strings from spill files. Default: each is replaced by a short text. */
   readonly restoresSpilled?: boolean;
   /** Accepts an unsigned session, every entry marked as such. Default: false. */

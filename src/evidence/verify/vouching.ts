@@ -3,7 +3,7 @@
 import type { Host } from "../../core/base/host.ts";
 import { Store } from "../../sessions/store/store.ts";
 import type { DisplayedLog } from "../../trust/judge/shown.ts";
-import type { LegacyProfile } from "../../trust/proof/envelopes.ts";
+import type { CheckpointProfile } from "../../trust/proof/envelopes.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 
 /** Signs the shown part of a session with the user's key; refuses with CHANGED_WHILE_READ. */
@@ -12,7 +12,7 @@ export async function vouchForSession(
   { dialect, root, id }: SessionLog & { readonly id: string },
   shown: DisplayedLog,
   onWarning: (warning: string) => void,
-  profile?: LegacyProfile,
+  profile?: CheckpointProfile,
 ): Promise<void> {
   const options = { dialect, root, sign: true, onWarning, ...(profile && { profile }) };
   const store = new Store(host, options);

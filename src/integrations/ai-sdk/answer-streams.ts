@@ -7,7 +7,7 @@
 import type { UIMessageChunk } from "ai";
 import { VerbatimError } from "../../core/base/errors.ts";
 
-/** The part of a `JsonlEngine` that is used. */
+/** The part of what `openStreams` gives that is used. */
 export interface EmbeddedStreams {
   createStream(path: string): Promise<unknown>;
   appendAll(

@@ -56,7 +56,7 @@ async function* eventsOf(
 export interface VerbatimChatsOptions
   extends Pick<StoreOptions, "root" | "durability" | "sign" | "onWarning"> {
   /**
-   * Where answers go while they are generated: a `JsonlEngine`, or `streams` of a `VerbatimClient`.
+   * Where answers go while they are generated: what `openStreams` gives, or `streams` of a `VerbatimClient`.
    */
   readonly streams: EmbeddedStreams | ServedStreams;
 }

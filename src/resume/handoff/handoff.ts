@@ -32,7 +32,7 @@ import type { VerifyReport } from "../../trust/judge/report.ts";
 import { loadSigner } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
 import { publicKeyPem } from "../../trust/proof/ed25519-keys.ts";
-import { hasSidecar, LEGACY_PROFILE, type LegacyProfile } from "../../trust/proof/envelopes.ts";
+import { type CheckpointProfile, hasSidecar, LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import { type SessionLog, sidecarOf } from "../../trust/session-log.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { refuseWhenBusy, sessionRequestOf } from "../resume.ts";
@@ -70,7 +70,7 @@ export interface HandoffOptions {
   /** Refuse a session without a pinned head. Default: false. */
   readonly requirePin?: boolean;
   /** Read checkpoints of the Python original, too, by keys that the user allowed that format. */
-  readonly profile?: LegacyProfile;
+  readonly profile?: CheckpointProfile;
 }
 
 export interface HandedOff {

@@ -2,7 +2,7 @@
 
 import type { Time } from "../../core/base/time.ts";
 import type { CreateShare } from "../../evidence/share/share.ts";
-import type { Durability } from "../../streams/postgres/store-options.ts";
+import type { DatabaseDurability } from "../../streams/postgres/store-options.ts";
 import type { RequestRecord } from "../http/request-track.ts";
 import type { MountName } from "../router/mount-names.ts";
 import type { RootChoice } from "../sessions/roots.ts";
@@ -36,7 +36,7 @@ export interface ServeOptions extends Partial<ServerSettings> {
    * What an acknowledged append must survive in that database (`openPostgresStore`). Default:
    * "disk".
    */
-  readonly durability?: Durability;
+  readonly durability?: DatabaseDurability;
   /** How long a statement of that database may take, and connecting to it. Default: 5 seconds. */
   readonly statementMs?: number;
   readonly connectMs?: number;

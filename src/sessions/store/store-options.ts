@@ -12,8 +12,10 @@ import {
 import { checkLogChoices, type Durability, type LogMode } from "../../core/log/log-options.ts";
 import type { AllOptions, DialectOptions } from "../../dialects/all.ts";
 import {
+  type AgentName,
   DEFAULT_DIALECT,
   type DialectName,
+  type LayoutName,
   READ_DIALECT_NAMES,
   registryEntry,
 } from "../../dialects/registry.ts";
@@ -52,9 +54,14 @@ export interface CommonOptions {
 
 export type OpenStoreOptions = CommonOptions &
   (
-    | { [Name in DialectName]: { readonly dialect: Name } & OnlyOwn<Name> }[DialectName]
-    /** Our own layout. The others are for programs whose layout you need to match. */
-    | ({ readonly dialect?: undefined } & { readonly [Other in OwnNames]?: never })
+    | { [Name in NameWithOptions]: { readonly dialect: Name } & OnlyOwn<Name> }[NameWithOptions]
+    | ({
+        /**
+         * Default: our own layout. The others are for programs whose layout you need to match, and
+         * agents, whose sessions are only read.
+         */
+        readonly dialect?: LayoutName | AgentName | undefined;
+      } & { readonly [Other in OwnNames]?: never })
   );
 
 /** The options of opening a session by its id. */
@@ -62,6 +69,10 @@ export interface OpenOptions {
   readonly agent?: string;
 }
 
+/** Dialects that have options of their own. */
+type NameWithOptions = {
+  [Name in DialectName]: keyof DialectOptions[Name] extends never ? never : Name;
+}[DialectName];
 type OwnNames = { [Name in DialectName]: keyof DialectOptions[Name] }[DialectName];
 /** The options of one dialect; options of another do not compile. */
 type OnlyOwn<Name extends DialectName> = DialectOptions[Name] & {

@@ -44,8 +44,8 @@ import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
 import { SigningRows } from "./signing/signing-rows.ts";
 import type {
+  DatabaseDurability,
   DatabasePromises,
-  Durability,
   PostgresStore,
   PostgresStoreOptions,
 } from "./store-options.ts";
@@ -92,7 +92,7 @@ export async function openPostgresStore(
 export class PostgresStreams implements PostgresStore {
   /** Of the server that was connected to last. */
   promises: DatabasePromises;
-  readonly #durability: Durability;
+  readonly #durability: DatabaseDurability;
   readonly #database: PostgresDatabase;
   readonly #known: KnownStreams;
   readonly #committer: GroupCommitter;

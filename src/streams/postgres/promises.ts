@@ -8,7 +8,7 @@
 import type pg from "pg";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { PostgresDatabase } from "./database.ts";
-import { type DatabasePromises, DURABILITIES, type Durability } from "./store-options.ts";
+import { type DatabaseDurability, type DatabasePromises, DURABILITIES } from "./store-options.ts";
 
 const VERSION_MIN = 15;
 const NAMES = [
@@ -51,7 +51,7 @@ export async function readPromises(
 export function checkPromises(
   database: PostgresDatabase,
   found: DatabasePromises,
-  floor: Durability,
+  floor: DatabaseDurability,
 ): void {
   if (DURABILITIES.indexOf(found.durability) >= DURABILITIES.indexOf(floor)) return;
   const settings = Object.entries(found.settings).map(([name, value]) => `${name}=${value}`);
@@ -62,7 +62,7 @@ export function checkPromises(
   );
 }
 
-function durabilityOf(settings: Readonly<Record<string, string>>): Durability {
+function durabilityOf(settings: Readonly<Record<string, string>>): DatabaseDurability {
   const { fsync, full_page_writes, synchronous_commit = "off" } = settings;
   if (fsync !== "on" || full_page_writes !== "on" || synchronous_commit === "off") return "memory";
   const waits = ["on", "remote_apply"].includes(synchronous_commit);

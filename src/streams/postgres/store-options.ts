@@ -8,10 +8,10 @@ import type { BatchReport } from "../commit/committer.ts";
 import type { StreamStore } from "../files/stream-store.ts";
 
 /** When a commit is acknowledged: without any sync, synced on one server, or on a standby too. */
-export type Durability = "memory" | "disk" | "standby";
+export type DatabaseDurability = "memory" | "disk" | "standby";
 
 export interface DatabasePromises {
-  readonly durability: Durability;
+  readonly durability: DatabaseDurability;
   /** Damage on its disk is noticed by the database itself, in addition to our own checksums. */
   readonly dataChecksums: boolean;
   readonly version: string;
@@ -20,7 +20,7 @@ export interface DatabasePromises {
 }
 
 /** In order of strength. */
-export const DURABILITIES: readonly Durability[] = ["memory", "disk", "standby"];
+export const DURABILITIES: readonly DatabaseDurability[] = ["memory", "disk", "standby"];
 
 export interface PostgresStoreOptions {
   /** The schema of the tables, created if missing. Default: `verbatim`. */
@@ -29,7 +29,7 @@ export interface PostgresStoreOptions {
    * What an acknowledged append must survive: a crash of the database's machine ("disk"), or its
    * loss ("standby", a synchronous one). Default: "disk". A database that promises less is refused.
    */
-  readonly durability?: Durability | undefined;
+  readonly durability?: DatabaseDurability | undefined;
   /** Connections that read. Default: 8. Two more write and listen. */
   readonly readersMax?: number | undefined;
   /** How many stream states are kept in memory. Default: 32,768. */

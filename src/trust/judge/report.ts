@@ -6,7 +6,7 @@
 
 import type { Erasure } from "../../core/model/erasure.ts";
 import type { Found, SignedHead } from "../proof/checkpoint.ts";
-import type { LegacyProfile } from "../proof/envelopes.ts";
+import type { CheckpointProfile } from "../proof/envelopes.ts";
 import type { Freshness } from "../proof/pins.ts";
 import type { Finding, Verdict } from "../proof/verdict.ts";
 
@@ -16,7 +16,7 @@ export interface VerifyReport {
   readonly session: string | null;
   readonly dialect: string;
   readonly path: string;
-  readonly profile: "v2" | LegacyProfile;
+  readonly profile: "v2" | CheckpointProfile;
   /** Whether every signature, segment and tree was checked, and not only those that decide. */
   readonly deep: boolean;
   readonly file: { readonly bytes: number };

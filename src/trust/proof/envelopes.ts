@@ -10,7 +10,8 @@ export const STREAMS = "streams";
 
 /** The checkpoints of the Python original, which keys can be allowed one by one. */
 export const LEGACY_PROFILE = "rye";
-export type LegacyProfile = typeof LEGACY_PROFILE;
+/** Checkpoints that are accepted in addition to ours: those of the Python original. */
+export type CheckpointProfile = typeof LEGACY_PROFILE;
 
 /** The envelopes of checkpoints that are lines of the log itself. */
 export const INSIDE: readonly EnvelopeName[] = ["rye", "entire"];

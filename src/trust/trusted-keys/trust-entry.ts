@@ -10,7 +10,7 @@
 import { nodeCrypto } from "../keys/node-crypto.ts";
 import { fromBase64url } from "../proof/bytes.ts";
 import { kidOf, publicKeyFault } from "../proof/ed25519-keys.ts";
-import { LEGACY_PROFILE, type LegacyProfile } from "../proof/envelopes.ts";
+import { type CheckpointProfile, LEGACY_PROFILE } from "../proof/envelopes.ts";
 
 export const GLOB_CHARS_MAX = 256;
 
@@ -85,7 +85,7 @@ export interface TrustEntry {
   readonly validAfter?: string;
   readonly validBefore?: string;
   /** The key may also have signed in the older format. Absent: such signatures are not trusted. */
-  readonly profile?: LegacyProfile;
+  readonly profile?: CheckpointProfile;
   readonly addedAt: string;
   /** Since when nothing by this key is trusted, whatever time a signature claims. */
   readonly revokedAt?: string;

@@ -5,7 +5,7 @@
 
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { EntryItem, Thread } from "../../../src/client/session-shapes.ts";
+import type { EntryItem, SessionThread } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
@@ -54,7 +54,12 @@ function ThreadOf(props: PlaceProps) {
   return <Nested {...props} thread={thread} key={thread.session ?? ""} />;
 }
 
-function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thread: Thread }) {
+function Nested({
+  threads,
+  thread,
+  project,
+  depth,
+}: PlaceProps & { readonly thread: SessionThread }) {
   const { session } = thread;
   const id = session ?? threads.id;
   const { items, next, fault, load } = useRows(threads, thread, depth);
@@ -104,7 +109,7 @@ function Nested({ threads, thread, project, depth }: PlaceProps & { readonly thr
 }
 
 /** The rows of a thread, a page at a time. `next`: where the next page begins; null at the end. */
-function useRows({ client, id: ofCall }: ThreadStore, thread: Thread, depth: number) {
+function useRows({ client, id: ofCall }: ThreadStore, thread: SessionThread, depth: number) {
   const { session, callId, rows } = thread;
   const id = session ?? ofCall;
   const [items, setItems] = useState<readonly EntryItem[]>([]);

@@ -5,7 +5,7 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { EntryItem, Thread, ThreadParent } from "../../../src/client/session-shapes.ts";
+import type { EntryItem, SessionThread, ThreadParent } from "../../../src/client/session-shapes.ts";
 
 /** While the server still reads the log. */
 const AGAIN_MS = 500;
@@ -15,9 +15,9 @@ export class ThreadStore {
   readonly client: VerbatimClient;
   readonly parent = signal<ThreadParent | null>(null);
   /** By the offset of the call's line and its id. */
-  readonly #started = signal<ReadonlyMap<string, Thread>>(new Map());
+  readonly #started = signal<ReadonlyMap<string, SessionThread>>(new Map());
   /** Those whose rows are in this session's own log. */
-  readonly #own = signal<readonly Thread[]>([]);
+  readonly #own = signal<readonly SessionThread[]>([]);
   readonly #signal: AbortSignal;
   #isLoading = false;
 
@@ -27,7 +27,7 @@ export class ThreadStore {
     this.#signal = signal;
   }
 
-  of(start: number, callId: string): Thread | null {
+  of(start: number, callId: string): SessionThread | null {
     return this.#started.value.get(`${start} ${callId}`) ?? null;
   }
 

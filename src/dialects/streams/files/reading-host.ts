@@ -189,7 +189,7 @@ function notThere(path: string): Error {
 }
 
 function readOnly(path: string): VerbatimError<"BAD_SETTING"> {
-  const reason = "streams are only read here; append to them through their server or JsonlEngine";
+  const reason = "streams are only read here; append to them through their server or openStreams";
   return new VerbatimError("BAD_SETTING", `${path} is not written to: ${reason}`, {
     setting: "dialect",
     from: "streams",

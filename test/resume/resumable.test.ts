@@ -1,4 +1,4 @@
-/** A history: one call to resume or create, and messages for each request that cost what is new. */
+/** A resumable session: one call to resume or create, and messages for each request that cost what is new. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
@@ -6,8 +6,8 @@ import { basename } from "node:path";
 import fc from "fast-check";
 import { test } from "vitest";
 import type { NewEntry } from "../../src/core/model/entry.ts";
-import { openHistory, resume } from "../../src/doors/resume.ts";
-import { openHistory as historyOn } from "../../src/resume/history.ts";
+import { openResumable, resume } from "../../src/doors/resume.ts";
+import { openResumable as resumableOn } from "../../src/resume/resumable.ts";
 import { TARGET_NAMES } from "../../src/resume/resume.ts";
 import { Store } from "../../src/sessions/store/store.ts";
 import { refusal } from "../support/refusal.ts";
@@ -31,7 +31,7 @@ function wordsOf({ messages }: { readonly messages: readonly { readonly content:
 }
 
 test.each(Object.entries(ALL_SHAPES))(
-  "a history creates a session, continues it in the next process, and gives what resume gives (%s)",
+  "a chat creates a session, continues it in the next process, and gives what resume gives (%s)",
   async (_name, shape) => {
     const user = new SigningUser();
     const root = tempDirectory();
@@ -39,18 +39,18 @@ test.each(Object.entries(ALL_SHAPES))(
     const words: unknown[] = [];
     for (const [process, isNew] of [true, false, false].entries()) {
       const store = await user.store({ ...shape, root });
-      const history = await openHistory(store, id, FOR);
-      assert.equal(history.isNew, isNew);
+      const chat = await openResumable(store, id, FOR);
+      assert.equal(chat.isNew, isNew);
       for (const turn of [1, 2]) {
         const text = `${process}.${turn}`;
-        await history.session.append(said(text));
-        assert.deepEqual(wordsOf(await history.resume()), [...words, text]);
-        await history.session.append(answered(`${text}: done`));
+        await chat.session.append(said(text));
+        assert.deepEqual(wordsOf(await chat.resume()), [...words, text]);
+        await chat.session.append(answered(`${text}: done`));
         words.push(text, `${text}: done`);
         const prompt = "And now?";
-        assert.deepEqual(wordsOf(await history.resume({ prompt })), [...words, prompt]);
+        assert.deepEqual(wordsOf(await chat.resume({ prompt })), [...words, prompt]);
       }
-      const { report } = await history.resume({ prompt: null });
+      const { report } = await chat.resume({ prompt: null });
       assert.deepEqual([report.verdict, report.unverified], ["verified", 0]);
       await store.close();
       const whole = await resume(id, { ...FOR, root, prompt: null });
@@ -69,23 +69,23 @@ test.each(Object.entries(ALL_SHAPES))(
     const long = Array.from({ length: 200 }, (_, n) =>
       turnOf(`${n} ${"long ".repeat(400)}`),
     ).flat();
-    await before.session(id).append(sayable(before.dialect, long));
+    await before.session(id).appendAll(sayable(before.dialect, long));
     await before.close();
 
     const files = new WatchedFiles();
     const options = { ...shape, root, sign: true, durability: "os", agent: "hello" } as const;
     const store = new Store(files.host, options);
-    const history = await historyOn(files.host, store, id, FOR);
-    const log = basename(history.session.path);
+    const chat = await resumableOn(files.host, store, id, FOR);
+    const log = basename(chat.session.path);
     const bytesRead = async () => {
       files.calls.length = 0;
-      await history.resume();
+      await chat.resume();
       return files.made("read", log).reduce((sum, { bytes }) => sum + bytes, 0);
     };
-    const size = readFileSync(history.session.path).length;
+    const size = readFileSync(chat.session.path).length;
     assert.ok(size > 20 * 32 * 1024);
     await bytesRead(); // The report of resuming.
-    await history.session.append(said("new"));
+    await chat.session.append(said("new"));
     const read = await bytesRead();
     assert.ok(read > 0 && read < 32 * 1024, `${read} of ${size} bytes`);
     assert.equal(await bytesRead(), 0);
@@ -104,11 +104,11 @@ test("a line of another program is judged with all others, and refused", async (
   const user = new SigningUser();
   const root = tempDirectory();
   const store = await user.store({ dialect: "verbatim", root });
-  const history = await openHistory(store, "chat", FOR);
-  await history.session.append(said("mine"));
-  appendFileSync(history.session.path, `${JSON.stringify(FOREIGN)}\n`);
-  await history.session.append(said("mine again"));
-  const { details } = await refusal(history.resume(), "NOT_VERIFIED");
+  const chat = await openResumable(store, "chat", FOR);
+  await chat.session.append(said("mine"));
+  appendFileSync(chat.session.path, `${JSON.stringify(FOREIGN)}\n`);
+  await chat.session.append(said("mine again"));
+  const { details } = await refusal(chat.resume(), "NOT_VERIFIED");
   assert.equal(details.verdict, "incomplete");
   await store.close();
 });
@@ -119,18 +119,18 @@ test("a line that another program appends just before a write is judged, too", a
   await (await user.store({ dialect: "verbatim", root })).close(); // Makes the key.
   const files = new WatchedFiles();
   const store = new Store(files.host, { dialect: "verbatim", root, sign: true });
-  const history = await historyOn(files.host, store, "chat", FOR);
-  await history.session.append(said("mine"));
-  assert.equal((await history.resume()).messages.length, 1);
-  const { path } = history.session;
+  const chat = await resumableOn(files.host, store, "chat", FOR);
+  await chat.session.append(said("mine"));
+  assert.equal((await chat.resume()).messages.length, 1);
+  const { path } = chat.session;
   files.before = ({ call, name }) => {
     if (call !== "write" || name !== basename(path)) return undefined;
     files.before = () => undefined;
     appendFileSync(path, `${JSON.stringify(FOREIGN)}\n`);
     return undefined;
   };
-  await history.session.append(said("mine again"));
-  await refusal(history.resume(), "NOT_VERIFIED");
+  await chat.session.append(said("mine again"));
+  await refusal(chat.resume(), "NOT_VERIFIED");
   await store.close();
 });
 
@@ -138,15 +138,15 @@ test("an altered session is refused, and a session without a line is begun again
   const user = new SigningUser();
   const root = tempDirectory();
   const store = await user.store({ dialect: "verbatim", root });
-  const { session } = await openHistory(store, "chat", FOR);
-  await session.append(turnOf("one"));
-  await openHistory(store, "empty", FOR);
+  const { session } = await openResumable(store, "chat", FOR);
+  await session.appendAll(turnOf("one"));
+  await openResumable(store, "empty", FOR);
   await store.close();
   writeFileSync(session.path, readFileSync(session.path, "utf8").replace("one: done", "two: done"));
 
   const next = await user.store({ dialect: "verbatim", root });
-  await refusal(openHistory(next, "chat", FOR), "NOT_VERIFIED");
-  const { isNew } = await openHistory(next, "empty", FOR);
+  await refusal(openResumable(next, "chat", FOR), "NOT_VERIFIED");
+  const { isNew } = await openResumable(next, "empty", FOR);
   assert.ok(isNew);
   await next.close();
 });
@@ -154,11 +154,11 @@ test("an altered session is refused, and a session without a line is begun again
 test("a store that does not sign needs allowUnsigned, before the first line is written", async () => {
   const user = new SigningUser();
   const store = await user.store({ dialect: "verbatim", root: tempDirectory(), sign: false });
-  await refusal(openHistory(store, "chat", FOR), "BAD_SETTING");
+  await refusal(openResumable(store, "chat", FOR), "BAD_SETTING");
   assert.equal(await store.has("chat"), false);
-  const history = await openHistory(store, "chat", { ...FOR, allowUnsigned: true });
-  await history.session.append(said("hi"));
-  const { messages, report } = await history.resume();
+  const chat = await openResumable(store, "chat", { ...FOR, allowUnsigned: true });
+  await chat.session.append(said("hi"));
+  const { messages, report } = await chat.resume();
   assert.deepEqual([messages.length, report.verdict, report.unverified], [1, "unsigned", 1]);
   await store.close();
 });
@@ -209,7 +209,7 @@ const anyEntry = fc.oneof(
 ) as fc.Arbitrary<NewEntry>;
 
 test.each(["verbatim", "claude"] as const)(
-  "after every append a history is what a fresh resume is, for every provider (%s)",
+  "after every append a chat is what a fresh resume is, for every provider (%s)",
   async (dialect) => {
     const user = new SigningUser();
     const pieces = fc.array(fc.array(anyEntry, { maxLength: 4 }), { minLength: 2, maxLength: 6 });
@@ -218,16 +218,16 @@ test.each(["verbatim", "claude"] as const)(
         const store = await user.store({ dialect, root: tempDirectory(), sign: false });
         const id = idFor({ dialect });
         const options = { for: target, allowUnsigned: true } as const;
-        const history = await openHistory(store, id, options);
-        await history.session.append(said("first"));
+        const chat = await openResumable(store, id, options);
+        await chat.session.append(said("first"));
         const earlier = [];
         for (const entries of appends) {
           const given = sayable(dialect, entries);
-          if (given.length > 0) await history.session.append(given);
+          if (given.length > 0) await chat.session.appendAll(given);
           for (const prompt of [undefined, null]) {
-            const kept = await history.resume(prompt === undefined ? {} : { prompt });
+            const kept = await chat.resume(prompt === undefined ? {} : { prompt });
             const ask = { ...options, ...(prompt === undefined ? {} : { prompt }) };
-            const fresh = await resume(history.session, ask);
+            const fresh = await resume(chat.session, ask);
             const facts = ({ messages, system, model, tools, report }: typeof fresh) => {
               return { messages, system, model, tools, report };
             };
@@ -252,11 +252,11 @@ test.each(TARGET_NAMES)(
   async (target) => {
     const user = new SigningUser();
     const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
-    const history = await openHistory(store, "chat", { for: target });
+    const chat = await openResumable(store, "chat", { for: target });
     const call = { type: "tool_call", callId: "c", tool: "bash", input: { deep: [{}] } } as const;
-    await history.session.append(turnOf("one"));
-    await history.session.append({ kind: "message", role: "assistant", parts: [call] });
-    const { messages, tools, report } = await history.resume({ prompt: null });
+    await chat.session.appendAll(turnOf("one"));
+    await chat.session.append({ kind: "message", role: "assistant", parts: [call] });
+    const { messages, tools, report } = await chat.resume({ prompt: null });
     const before = structuredClone({ messages, tools, report });
     assertFrozen([...messages, ...report.messages, ...report.actions, report.head]);
 
@@ -266,7 +266,7 @@ test.each(TARGET_NAMES)(
     (tools as string[]).push("another");
     (report.messages as unknown[]).length = 0;
     (report.actions as unknown[]).length = 0;
-    const next = await history.resume({ prompt: null });
+    const next = await chat.resume({ prompt: null });
     assert.deepEqual({ messages: next.messages, tools: next.tools, report: next.report }, before);
     await store.close();
   },
@@ -283,11 +283,11 @@ function assertFrozen(value: unknown): void {
 test("messages are assembled once: the next call returns the very objects", async () => {
   const user = new SigningUser();
   const store = await user.store({ dialect: "verbatim", root: tempDirectory() });
-  const history = await openHistory(store, "chat", { for: "anthropic" });
-  for (const text of ["one", "two", "three"]) await history.session.append(turnOf(text));
-  const first = await history.resume({ prompt: "And now?" });
-  await history.session.append(turnOf("four"));
-  const second = await history.resume();
+  const chat = await openResumable(store, "chat", { for: "anthropic" });
+  for (const text of ["one", "two", "three"]) await chat.session.appendAll(turnOf(text));
+  const first = await chat.resume({ prompt: "And now?" });
+  await chat.session.appendAll(turnOf("four"));
+  const second = await chat.resume();
   assert.equal(first.messages.length, 7);
   for (const [at, message] of first.messages.slice(0, 5).entries()) {
     assert.equal(second.messages[at], message);

@@ -1,5 +1,5 @@
 /**
- * History: a session that a program continues, as messages for each of its requests.
+ * Resumable: a session that a program continues, as messages for each of its requests.
  *
  * - It is opened through the gate of `resume`, which reads and judges all of it, or created. After
  *   that only lines that this process appended are read. They need no verdict: it wrote them itself.
@@ -45,14 +45,14 @@ import {
 } from "./resume.ts";
 import type { MessageTarget } from "./targets/target.ts";
 
-export interface HistoryOptions<Name extends TargetName = TargetName>
+export interface ResumableOptions<Name extends TargetName = TargetName>
   extends Pick<
     ResumeOptions<Name>,
     "for" | "policy" | "allowUnsigned" | "requirePin" | "profile"
   > {}
 
 /** A session that is continued, and its messages for a provider. */
-export interface History<Name extends TargetName = TargetName> {
+export interface ResumableSession<Name extends TargetName = TargetName> {
   /** Open to append. */
   readonly session: PublishedSession;
   /** Whether it was created by this call. */
@@ -69,12 +69,12 @@ export interface History<Name extends TargetName = TargetName> {
 type Line = VerifiedEntry | BadVerifiedLine;
 
 /** Refuses like `resume`, and with BAD_SETTING if the store does not sign. */
-export async function openHistory<Name extends TargetName>(
+export async function openResumable<Name extends TargetName>(
   host: Host,
   store: Store,
   id: string,
-  options: HistoryOptions<Name>,
-): Promise<History<Name>> {
+  options: ResumableOptions<Name>,
+): Promise<ResumableSession<Name>> {
   requireChoice("for", options.for, TARGET_NAMES);
   if (!store.isSigning && options.allowUnsigned !== true) {
     throw badOption("allowUnsigned", "must be true for a store that does not sign");
@@ -83,7 +83,7 @@ export async function openHistory<Name extends TargetName>(
   if (isThere && !isEmpty(store.pathOf(id))) {
     const judged = await judgedSession(host, store, id, options);
     const { session } = await continueResumed(host, store, judged.resumed);
-    return new OpenHistory(host, store, session as Session, false, options, judged);
+    return new OpenResumable(host, store, session as Session, false, options, judged);
   }
   const session = isThere ? await store.open(id) : await store.create({ id });
   await session.openToAppend();
@@ -96,7 +96,7 @@ export async function openHistory<Name extends TargetName>(
   };
   const memory = session.dialect.reading.remembers?.();
   const judged = { lines: [], end: 0, gated, memory };
-  return new OpenHistory(host, store, session, true, options, judged);
+  return new OpenResumable(host, store, session, true, options, judged);
 }
 
 /** A process that is killed may leave a session without a line. */
@@ -117,7 +117,7 @@ async function judgedSession<Name extends TargetName>(
   host: Host,
   store: Store,
   id: string,
-  options: HistoryOptions<Name>,
+  options: ResumableOptions<Name>,
 ): Promise<Judged & { readonly resumed: Resumed<Name> }> {
   const lines: Line[] = [];
   const place = { root: store.root, dialect: store.dialect };
@@ -198,12 +198,12 @@ function added<Message>(before: GatheredLines<Message>): GatheredLines<Message> 
   return { ...before, count: lines.length };
 }
 
-class OpenHistory<Name extends TargetName> implements History<Name> {
+class OpenResumable<Name extends TargetName> implements ResumableSession<Name> {
   readonly session: Session;
   readonly isNew: boolean;
   readonly #host: Host;
   readonly #store: Store;
-  readonly #options: HistoryOptions<Name>;
+  readonly #options: ResumableOptions<Name>;
   #judged: Judged;
   readonly #conversation: GrowingConversation<TargetMessages[Name]>;
   /** The end of the last call: they come one after another. */
@@ -214,7 +214,7 @@ class OpenHistory<Name extends TargetName> implements History<Name> {
     store: Store,
     session: Session,
     isNew: boolean,
-    options: HistoryOptions<Name>,
+    options: ResumableOptions<Name>,
     judged: Judged,
   ) {
     this.#host = host;

@@ -1,12 +1,12 @@
 /**
- * History: the messages of the next request of a long signed session, against resuming it, and
+ * Resumable: the messages of the next request of a long signed session, against resuming it, and
  * against a bare loop that parses the two new lines and adds two objects to a list.
  */
 
 import { join } from "node:path";
 import { say } from "../measure/frame.ts";
 import { compared, type Result } from "../measure/result.ts";
-import { openHistory, openStore, resume } from "./built.ts";
+import { openResumable, openStore, resume } from "./built.ts";
 
 const FOR = { for: "anthropic" } as const;
 /** Calls of one run: each comes after an append of two entries. */
@@ -28,7 +28,7 @@ function said(role: "user" | "assistant", text: string) {
   return { kind: "message", role, parts: [{ type: "text", text }] } as const;
 }
 
-export async function measureHistory(directory: string, runs: number): Promise<Result[]> {
+export async function measureResumable(directory: string, runs: number): Promise<Result[]> {
   // Its own key and pins, not the user's.
   for (const kind of ["CONFIG", "STATE", "CACHE"]) {
     process.env[`XDG_${kind}_HOME`] = join(directory, kind.toLowerCase());
@@ -54,7 +54,7 @@ async function measureSubject(root: string, subject: Subject, runs: number): Pro
     const batch = Array.from({ length: count }, (_, at) => {
       return at % 2 === 0 ? said("user", `question ${n + at}`) : said("assistant", "yes");
     });
-    await session.append(batch);
+    await session.appendAll(batch);
   }
   await before.close();
   const resumed: number[] = [];
@@ -62,14 +62,14 @@ async function measureSubject(root: string, subject: Subject, runs: number): Pro
     resumed.push(await cpuMsOf(() => resume(id, { ...FOR, root, dialect })));
   }
   const store = await openStore(options);
-  const history = await openHistory(store, id, FOR);
-  await history.resume(); // Gathers all lines.
+  const chat = await openResumable(store, id, FOR);
+  await chat.resume(); // Gathers all lines.
   const calls: number[] = [];
   for (let run = 0; run < runs; run++) {
     let sumMs = 0;
     for (let call = 0; call < CALLS; call++) {
-      await history.session.append([said("user", `more ${run}`), said("assistant", "yes")]);
-      sumMs += await cpuMsOf(() => history.resume());
+      await chat.session.appendAll([said("user", `more ${run}`), said("assistant", "yes")]);
+      sumMs += await cpuMsOf(() => chat.resume());
     }
     calls.push(sumMs / CALLS);
   }
