@@ -61,6 +61,7 @@ export function processIo(): ProcessIo {
     isTerminal: stdout.isTTY === true,
     hasColour: stdout.isTTY === true && !process.env.NO_COLOR,
     columns: stdout.columns || COLUMNS_DEFAULT,
+    rows: stdout.rows || null,
     get input() {
       // Node reads a directory as an empty input.
       if (fstatSync(0).isDirectory()) {

@@ -8,7 +8,7 @@ import { SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { toolViews } from "../../src/dialects/tool-table.ts";
 import { OutlineFold } from "../../src/sessions/outline/outline-fold.ts";
-import { changesIn, recordedChanges } from "../../src/sessions/render/html/diff-html.ts";
+import { changesIn, recordedChanges } from "../../src/sessions/render/changes.ts";
 import {
   type NumberedLine,
   numberLines,

@@ -53,6 +53,14 @@ export interface RunOptions {
   readonly stuckAfterMs?: number;
 }
 
+export interface TerminalOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly typed?: string;
+  readonly columns?: number;
+  /** 0: unknown, so that no pager is used. */
+  readonly rows?: number;
+}
+
 /** A command that takes longer hangs: it is killed, and the error says in which call. */
 const STUCK_AFTER_MS = 60_000;
 
@@ -146,10 +154,11 @@ export class CliUser {
   /** The same with typed input, if any, and the exit code. */
   async atTerminal(
     args: readonly string[],
-    { env = {}, typed }: { env?: Readonly<Record<string, string>>; typed?: string },
+    { env = {}, typed, columns = 80, rows = 0 }: TerminalOptions,
   ): Promise<{ code: number | null; shown: string }> {
     const command = [process.execPath, ...main, ...args].map(quoted).join(" ");
-    const child = spawn("script", ["-qec", `stty cols 80; ${command}`, "/dev/null"], {
+    const size = `stty cols ${columns} rows ${rows}`;
+    const child = spawn("script", ["-qec", `${size}; ${command}`, "/dev/null"], {
       cwd: this.cwd,
       env: { ...this.#env(env), TERM: "xterm", SHELL: "/bin/sh" },
       stdio: [typed === undefined ? "ignore" : "pipe", "pipe", "pipe"],

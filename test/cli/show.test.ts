@@ -21,31 +21,41 @@ const THREAD = [
   event("thread_error", { error_code: "LIMIT", detail: "too many\nturns" }),
 ];
 
-test("show renders a session as Markdown, and reports what it omits", async () => {
+test("show prints a call with its result in one row, usage once per turn, and reports what it omits", async () => {
   const user = new CliUser();
   putThread(user.cwd, "hello-1", THREAD);
   const { code, stdout, stderr } = await user.run(["show", "hello"]);
 
   assert.equal(code, 0);
-  assert.equal(
-    stdout,
-    [
-      "_Started · 2026-02-09T04:03:50Z · claude-x_\n\n---\n",
-      "## User · 2026-02-09T04:03:50Z\n\ndo it\n",
-      "## Assistant · 2026-02-09T04:03:50Z\n\ndoing it\n",
-      '## Assistant · 2026-02-09T04:03:50Z\n\n**Tool: shell**\n\n```json\n{\n  "command": "ls"\n}\n```\n',
-      "**Output · 1.5 s**\n\n````\nfile\n```\nnot a fence\n````\n",
-      "_Turn: 1,200 in · 34 out · $0.0123_\n\n---\n",
-      "---\n\n**Failed** · 2026-02-09T04:03:50Z\n",
-      "**LIMIT**\n\n```\ntoo many\nturns\n```\n\n",
-    ].join("\n"),
-  );
+  assert.deepEqual(stdout.split("\n"), [
+    "Started · claude-x · 2026-02-09T04:03:50Z",
+    "",
+    "## User · 2026-02-09T04:03:50Z",
+    "",
+    "do it",
+    "",
+    "## Assistant · 2026-02-09T04:03:50Z",
+    "",
+    "doing it",
+    "",
+    "▸ $ ls 1.5 s",
+    "    file",
+    "    ```",
+    "    not a fence",
+    "",
+    "## Failed · 2026-02-09T04:03:50Z",
+    "",
+    "LIMIT: too many",
+    "turns",
+    "",
+    "Turn · 1,234 tokens · $0.0123 · 1 call · 1 failed",
+    "",
+  ]);
   assert.equal(stderr, "1 entry has no text and is hidden; --json shows it\n");
   const more = await user.run(["show", "hello", "--thinking", "--no-tools"]);
-  expect(more.stdout).toContain("_Thinking:_\n\nlet me think\n");
-  expect(more.stdout).toContain("**Tool: shell**\n");
-  expect(more.stdout).not.toContain("```json");
-  expect(more.stdout).not.toContain("Output");
+  expect(more.stdout).toContain("Thinking:\nlet me think\n");
+  expect(more.stdout).toContain("▸ shell\n");
+  expect(more.stdout).not.toContain("file");
 });
 
 test("show --json prints every entry whole, one per line, with its offset", async () => {

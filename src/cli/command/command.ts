@@ -33,6 +33,8 @@ export interface Io {
   readonly hasColour: boolean;
   /** Width of the terminal. */
   readonly columns: number;
+  /** Its height; null if unknown. */
+  readonly rows: number | null;
   /** Standard input. */
   readonly input: NodeJS.ReadStream;
   /** From now on the first SIGINT or SIGTERM aborts this signal instead of ending the process. */

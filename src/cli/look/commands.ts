@@ -44,6 +44,8 @@ export const show: CliCommand = {
   args: [SESSION_ARGUMENT],
   options: [
     ...VIEW_OPTIONS,
+    { flags: "--full", summary: "on a terminal: do not fold what is long" },
+    { flags: "--no-pager", summary: "on a terminal: print everything at once" },
     { flags: "--last <n>", summary: "only the last n entries" },
     {
       flags: "--follow",

@@ -4,37 +4,29 @@
  */
 
 import { type ByteOffset, START } from "../../core/base/offset.ts";
-import { HeldEntries, usageOnce } from "../../core/model/usage-once.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io, Run } from "../command/command.ts";
 import { BadLines, EntryPrinter } from "./reading.ts";
 
-/** How long an entry waits for the next line of its message. */
-const HOLD_MS = 500;
-
 /** Prints the last entries and what follows them, until interrupted. */
 export async function showLive(session: Session, last: number, run: Run): Promise<number> {
-  const { options, io } = run;
-  const printer = new EntryPrinter(run);
+  const { io } = run;
+  const printer = new EntryPrinter(run, session);
   const badLines = new BadLines();
   const signal = io.interruption();
   try {
-    const isOnce = options.json !== true;
-    const { resumed, countedTo } = await showEnd(session, last, { printer, badLines, isOnce });
+    const { resumed, countedTo } = await showEnd(session, last, printer, badLines);
     const from = resumed?.start ?? START;
     const followed = following(session, { from, signal }, { badLines, countedTo, io });
-    const live = new LivePrinter(printer, isOnce);
     let expected = resumed;
-    try {
-      for await (const entry of followed) {
-        const isShown = expected !== null && isSame(entry, expected);
-        expected = null;
-        if (!isShown) await live.add(entry);
-      }
-    } finally {
-      await live.end();
+    for await (const entry of followed) {
+      const isShown = expected !== null && isSame(entry, expected);
+      expected = null;
+      if (isShown) continue;
+      await printer.add(entry);
+      await printer.flush();
     }
   } catch (cause) {
     if (!signal.aborted) throw cause;
@@ -44,60 +36,12 @@ export async function showLive(session: Session, last: number, run: Run): Promis
   return 0;
 }
 
-interface Showing {
-  readonly printer: EntryPrinter;
-  readonly badLines: BadLines;
-  /** Show the usage of a message once, for people; programs get the usage of each line. */
-  readonly isOnce: boolean;
-}
-
-/**
- * Prints entries as they come. Entries of a message that may continue wait HOLD_MS for its next
- * line, which repeats the usage; a message with a longer pause shows its usage so far.
- */
-class LivePrinter {
-  readonly #printer: EntryPrinter;
-  readonly #isOnce: boolean;
-  readonly #held = new HeldEntries<StoredEntry>();
-  #printing: Promise<void> = Promise.resolve();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(printer: EntryPrinter, isOnce: boolean) {
-    this.#printer = printer;
-    this.#isOnce = isOnce;
-  }
-
-  async add(entry: StoredEntry): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#print(this.#isOnce ? [...this.#held.add(entry)] : [entry]);
-    if (this.#held.isEmpty) return;
-    this.#timer = setTimeout(
-      () => void this.#print([...this.#held.end()]).catch(() => {}),
-      HOLD_MS,
-    );
-  }
-
-  /** Prints waiting entries; rejects if printing has failed. */
-  async end(): Promise<void> {
-    clearTimeout(this.#timer);
-    await this.#print([...this.#held.end()]);
-  }
-
-  /** Serialised: a timer may print while an entry comes. A failure is kept for the next call. */
-  #print(entries: readonly StoredEntry[]): Promise<void> {
-    this.#printing = this.#printing.then(async () => {
-      for (const entry of entries) await this.#printer.add(entry);
-      await this.#printer.flush();
-    });
-    return this.#printing;
-  }
-}
-
 /** Prints the last entries; returns the last one, and up to where bad lines were counted. */
 async function showEnd(
   session: Session,
   last: number,
-  { printer, badLines, isOnce }: Showing,
+  printer: EntryPrinter,
+  badLines: BadLines,
 ): Promise<{ resumed: StoredEntry | null; countedTo: number }> {
   let countedTo = -1;
   const onBadLine = (bad: BadEntry) => {
@@ -106,8 +50,7 @@ async function showEnd(
   };
   // At least one: following starts there.
   const shown = await session.last(Math.max(last, 1), { onBadLine });
-  const printed = isOnce ? usageOnce(shown) : shown;
-  if (last > 0) for await (const entry of printed) await printer.add(entry);
+  if (last > 0) for (const entry of shown) await printer.add(entry);
   await printer.flush();
   return { resumed: shown.at(-1) ?? null, countedTo };
 }

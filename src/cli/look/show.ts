@@ -1,8 +1,9 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
 import { resolve } from "node:path";
-import { usageOnce } from "../../core/model/usage-once.ts";
-import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import type { Session } from "../../sessions/store/session.ts";
+import { type Io, type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import { withPager } from "../command/pager.ts";
 import {
   BadLines,
   EntryPrinter,
@@ -41,17 +42,20 @@ export async function runShow(run: Run): Promise<number> {
     if (file !== null) io.err(`wrote ${file}`);
     return code;
   }
-  const printer = new EntryPrinter(run);
+  const show = (paged: Io) => showEntries(session, last, { ...run, io: paged });
+  return options.json === true || options.pager === false ? show(io) : withPager(io, show);
+}
+
+async function showEntries(session: Session, last: number | null, run: Run): Promise<number> {
+  const { io } = run;
+  const printer = new EntryPrinter(run, session);
   const badLines = new BadLines();
   const reading = { onBadLine: badLines.add };
   const entries = last === null ? session.entries(reading) : await session.last(last, reading);
   try {
-    // JSON has the usage of each line, text the usage of a message once.
-    for await (const entry of options.json ? entries : usageOnce(entries)) {
-      await printer.add(entry);
-    }
+    for await (const entry of entries) await printer.add(entry);
   } finally {
-    await printer.flush(); // Also if reading fails: show the entries before that.
+    await printer.end(); // Also if reading fails: show the entries before that.
   }
   printer.tellUnshown();
   const notice = await tellNotUnderstood(session, io);

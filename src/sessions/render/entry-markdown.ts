@@ -10,7 +10,17 @@
  */
 
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
-import { blockName, durationOf, erasureText, isEmpty, speakerName, usageText } from "./phrases.ts";
+import {
+  blockName,
+  durationOf,
+  erasureText,
+  factLine,
+  inlineText,
+  isEmpty,
+  secondOf,
+  speakerName,
+  usageText,
+} from "./phrases.ts";
 import { blockTexts, imageLabel, indentedJson } from "./text.ts";
 
 export interface EntryMarkdownOptions {
@@ -28,7 +38,7 @@ const SPOKEN: ReadonlySet<Part["type"]> = new Set(["text", "reasoning", "tool_ca
 export function renderEntry(entry: Entry, options: EntryMarkdownOptions = {}): string {
   switch (entry.kind) {
     case "start":
-      return `_${joined(["Started", timeOf(entry.at), entry.model])}_\n\n${RULE}`;
+      return `_${factLine(["Started", secondOf(entry.at), entry.model])}_\n\n${RULE}`;
     case "message":
       return renderMessage(entry, options);
     case "turn_start":
@@ -46,7 +56,7 @@ function renderMessage(entry: Entry, options: EntryMarkdownOptions): string {
   // A call without a heading would read as if the speaker before it called the tool. Results have
   // their own captions.
   const isSaid = entry.parts.some(({ type }) => SPOKEN.has(type));
-  const heading = joined([speakerName(entry), entry.model, timeOf(entry.at)]);
+  const heading = factLine([speakerName(entry), entry.model, secondOf(entry.at)]);
   const body = renderParts(entry.parts, options);
   if (body === "") return "";
   return `${isSaid ? `## ${heading}\n\n` : ""}${body}${renderUsage("Usage", entry.usage)}`;
@@ -65,7 +75,7 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
     case "reasoning":
       return thinking ? `_Thinking:_\n\n${part.text}\n\n` : "";
     case "tool_call": {
-      const caption = `**Tool: ${inline(part.tool)}**\n\n`;
+      const caption = `**Tool: ${inlineText(part.tool)}**\n\n`;
       return tools && !isEmpty(part.input)
         ? `${caption}${fenced(indentedJson(part.input), "json")}`
         : caption;
@@ -73,7 +83,7 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
     case "tool_result":
       return tools ? renderResult(part) : "";
     case "child":
-      return `_${joined([`Began ${inline(part.session)}`, part.agent])}_\n\n`;
+      return `_${factLine([`Began ${inlineText(part.session)}`, part.agent])}_\n\n`;
     case "other":
       return `${otherText(part.native)}\n\n`;
   }
@@ -81,49 +91,32 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
 
 function otherText(native: unknown): string {
   const erased = erasureText(native);
-  if (erased !== null) return `_${inline(erased)}_`;
-  return imageLabel(native) ?? `_${inline(blockName(native))}, not shown here_`;
+  if (erased !== null) return `_${inlineText(erased)}_`;
+  return imageLabel(native) ?? `_${inlineText(blockName(native))}, not shown here_`;
 }
 
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {
   const took = durationMs === null ? null : durationOf(durationMs);
-  const failed = error === null ? "" : `**${joined(["Error", took])}**\n\n${fenced(error)}`;
+  const failed = error === null ? "" : `**${factLine(["Error", took])}**\n\n${fenced(error)}`;
   // A tool that failed may still have output.
   if (failed !== "" && isEmpty(output)) return failed;
   const text =
     typeof output === "string"
       ? output
       : (blockTexts(output)?.join("\n\n") ?? imageLabel(output) ?? indentedJson(output ?? null));
-  return `${failed}**${joined(["Output", failed === "" ? took : null])}**\n\n${fenced(text)}`;
+  return `${failed}**${factLine(["Output", failed === "" ? took : null])}**\n\n${fenced(text)}`;
 }
 
 function renderEnd({ outcome, error, usage, at }: Entry): string {
   const how = outcome === "error" ? "Failed" : "Completed";
-  const line = `${RULE}**${how}**${joined(["", usageText(usage), timeOf(at)])}\n\n`;
+  const line = `${RULE}**${how}**${factLine(["", usageText(usage), secondOf(at)])}\n\n`;
   if (!error) return line;
-  return `${line}**${inline(error.code) || "Error"}**\n\n${fenced(error.detail)}`;
+  return `${line}**${inlineText(error.code) || "Error"}**\n\n${fenced(error.detail)}`;
 }
 
 function renderUsage(what: string, usage: Usage | null): string {
   const used = usageText(usage);
   return used === null ? "" : `_${what}: ${used}_\n\n`;
-}
-
-/** Facts on one line, without unknown ones. */
-function joined(facts: readonly (string | null)[]): string {
-  return facts
-    .filter((fact) => fact !== null)
-    .map(inline)
-    .join(" · ");
-}
-
-/** EM2. Also no lone CR: some Markdown parsers read it as a line end. */
-function inline(text: string): string {
-  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ");
-}
-
-function timeOf(at: string | null): string | null {
-  return at === null ? null : `${at.slice(0, 19)}Z`;
 }
 
 function fenced(text: string, language = ""): string {

@@ -89,3 +89,21 @@ export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === "") return true;
   return typeof value === "object" && Object.keys(value).length === 0;
 }
+
+/** Facts on one line, without unknown ones. */
+export function factLine(facts: readonly (string | null)[]): string {
+  return facts
+    .filter((fact) => fact !== null)
+    .map(inlineText)
+    .join(" · ");
+}
+
+/** A text without line ends. Also no lone CR: some Markdown parsers read it as a line end. */
+export function inlineText(text: string): string {
+  return text.replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ");
+}
+
+/** A time to the second. */
+export function secondOf(at: string | null): string | null {
+  return at === null ? null : `${at.slice(0, 19)}Z`;
+}

@@ -55,6 +55,17 @@ export function jsonText(value: unknown): string {
   return compactJson(value); // JT1
 }
 
+/** A longer text is folded, and says how long it is. */
+export const FOLD_LINES_MAX = 24;
+export const FOLD_CHARS_MAX = 2000;
+
+export function lineCount(text: string): number {
+  const end = text.endsWith("\n") ? text.length - 1 : text.length;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines++;
+  return lines;
+}
+
 /** JSON with two spaces of indent, as long as that fits. */
 export function indentedJson(value: unknown, charsMax: number = INDENTED_CHARS_MAX): string {
   return printJson(value, INDENTED, charsMax) ?? jsonText(value);

@@ -13,15 +13,14 @@ import {
   type EntryContext,
   entryHtml,
   insideOf,
-  isDone,
   type PageLinks,
-  type Places,
   permalink,
   turnHtml,
 } from "../../../src/sessions/render/html/entry-html.ts";
 import { type Html, html } from "../../../src/sessions/render/html/markup.ts";
 import { badLineHtml } from "../../../src/sessions/render/html/page.ts";
 import type { PlacedEntry } from "../../../src/sessions/render/html/placed-entry.ts";
+import { isDone, type Places } from "../../../src/sessions/render/shown-entry.ts";
 import { HtmlView } from "../html-view.tsx";
 
 export interface RowProps {

@@ -2,8 +2,8 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SearchHit, SnippetPiece } from "../../../src/client/search-shapes.ts";
-import { plainTerminal } from "../../../src/sessions/render/html/ansi-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { plainTerminal } from "../../../src/sessions/render/program-output.ts";
 import { type ListQuery, sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { clockOf, countText, sessionName } from "../words.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
-import { isTerminalText, plainTerminal, RUNS_MAX, terminalHtml } from "./ansi-html.ts";
+import { isTerminalText, plainTerminal, RUNS_MAX } from "../program-output.ts";
+import { terminalHtml } from "./ansi-html.ts";
 import { TEXT_PIECE_MAX } from "./text-pieces.ts";
 
 const ESC = "\u001b";
@@ -36,7 +37,7 @@ test("colours and weights are classes of a fixed set (AN1)", () => {
   assert.deepEqual(runs(`${ESC}[>4;1mplain`), []);
 });
 
-test("other escapes are dropped, and none is printed (AN2)", () => {
+test("other escapes are dropped, and none is printed (PO2)", () => {
   for (const each of [
     "[2J",
     "[1A",
@@ -60,7 +61,7 @@ test("other escapes are dropped, and none is printed (AN2)", () => {
   assert.equal(textOf(`a${ESC}`), "a");
 });
 
-test("a line that was written over is shown in its last state (AN3)", () => {
+test("a line that was written over is shown in its last state (PO3)", () => {
   assert.equal(textOf("10 %\r50 %\r100 %\ndone"), "100 %\ndone");
   assert.equal(textOf("10 %\r100 %\r\nnext\r"), "100 %\nnext");
   assert.equal(textOf(`10 %\r${ESC}[K100 %\r${ESC}[K`), "100 %");

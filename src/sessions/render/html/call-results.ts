@@ -86,8 +86,9 @@ export class CallResults {
     for (const [index, part] of parts.entries()) {
       this.#results.delete(`${start}/${index}`);
       this.#calls.delete(`${start}/${index}`);
-      if (part.type !== "tool_call") continue;
+      if (part.type !== "tool_call" && part.type !== "tool_result") continue;
       if (part.callId !== null) this.#views.delete(part.callId);
+      if (part.type === "tool_result") continue;
       const open = this.#open.get(part.callId)?.filter((call) => call.start !== start) ?? [];
       if (open.length > 0) this.#open.set(part.callId, open);
       else this.#open.delete(part.callId);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
-import { changesIn, shownChanges, shownDiffOf } from "./diff-html.ts";
+import { changesIn } from "../changes.ts";
+import { shownChanges, shownDiffOf } from "./diff-html.ts";
 
 function parsed(value: unknown): ParsedHtml {
   return ParsedHtml.fragment(shownDiffOf(value)?.html.toString() ?? assert.fail("no diff"));
@@ -53,7 +54,7 @@ function numbersOf(value: unknown, places: (number | null)[], answer: string | n
 
 const EDIT = { old_string: "a\nb\nc", new_string: "a\nB\nB\nc" };
 
-test("lines have the numbers of their file, or none (DH3)", () => {
+test("lines have the numbers of their file, or none (CH1)", () => {
   assert.equal(numbersOf(EDIT, []), " ? -? +? +?  ?");
   assert.equal(numbersOf(EDIT, [20]), " 20 -21 +21 +22  23");
   assert.equal(numbersOf({ content: "one\ntwo\n" }, []), "+1 +2");
@@ -61,7 +62,7 @@ test("lines have the numbers of their file, or none (DH3)", () => {
   assert.equal(numbersOf({ edits }, [null, 4]), " ? -? +? +?  ? -4 +4");
 });
 
-test("the runs of a patch have numbers of their own, old ones as before the patch (DH3)", () => {
+test("the runs of a patch have numbers of their own, old ones as before the patch (CH1)", () => {
   const patch = [
     "*** Begin Patch",
     "*** Update File: a",
@@ -80,7 +81,7 @@ test("the runs of a patch have numbers of their own, old ones as before the patc
   assert.equal(numbersOf({ patch }, []), " ? +? -? +? -?");
 });
 
-test("numbers in the tool's answer count if the new lines are there once (DH3)", () => {
+test("numbers in the tool's answer count if the new lines are there once (CH1)", () => {
   const printed = "Here it is:\n   8→a\n   9→B\n  10→B\n  11→c\n  12→d";
   assert.equal(numbersOf(EDIT, [], printed), " 8 -9 +9 +10  11");
   assert.equal(numbersOf(EDIT, [], `${printed}\n${printed}`), " ? -? +? +?  ?");

@@ -7,8 +7,7 @@
  */
 
 import type { Entry, Part } from "../../../core/model/entry.ts";
-import type { ToolView } from "../../../core/model/tool-view.ts";
-import { typedIn, typedText } from "../../../core/model/typed-text.ts";
+import { typedText } from "../../../core/model/typed-text.ts";
 import {
   blockName,
   erasureText,
@@ -17,9 +16,19 @@ import {
   speakerName,
   usageText,
 } from "../phrases.ts";
+import {
+  entryName,
+  isDone,
+  type Places,
+  programsWords,
+  shownCall,
+  stopNote,
+  withSpeaker,
+} from "../shown-entry.ts";
 import { jsonText } from "../text.ts";
-import { type CallPart, callHtml, callInside, type ShownCall } from "./call-html.ts";
-import type { CallPlace, CallResults, Calls, ResultPart } from "./call-results.ts";
+import type { CallPart, ShownCall } from "../tool-call.ts";
+import { callHtml, callInside } from "./call-html.ts";
+import type { CallResults, Calls, ResultPart } from "./call-results.ts";
 import { imageHtml } from "./image-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
@@ -47,8 +56,6 @@ export interface PageLinks {
   /** Null when the session's place is unknown. */
   toSession(session: string, agent: string | null): string | null;
 }
-
-export type Places = (start: number, part: number) => readonly (number | null)[];
 
 export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly calls: Calls;
@@ -125,13 +132,6 @@ export function clockOf(at: string): string {
   return /^\d{4}-\d\d-\d\dT(\d\d:\d\d)/.exec(at)?.[1] ?? at;
 }
 
-const NAMES_OF_PARTS: Readonly<Partial<Record<Part["type"], string>>> = {
-  reasoning: "Thinking",
-  tool_call: "Tool call",
-  tool_result: "Tool result",
-  child: "Session begun",
-};
-
 /** A line across the page. */
 function markHtml(
   { line, start }: PlacedEntry,
@@ -144,7 +144,7 @@ function markHtml(
 }
 
 function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
-  const entry = isProgramsText(given) ? { ...given, saidBy: "program" as const } : given;
+  const entry = withSpeaker(given);
   const { role, parts, line, start } = entry;
   const partHtmls = parts
     .map((part, index) => partHtml(part, index, entry, context))
@@ -157,36 +157,8 @@ function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
   const isFailed = parts.some((part) => part.type === "tool_result" && part.error !== null);
   const kind = html`${who}${isDone(entry) ? " done" : ""}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
-<header class="who"><h2>${nameOf(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
+<header class="who"><h2>${entryName(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
 ${partHtmls}${footOf(entry, context)}</article>\n`;
-}
-
-type Said = Pick<Entry, "kind" | "role" | "saidBy" | "parts">;
-
-/** Whether an entry says nothing, but does something: it has no frame. */
-export function isDone(entry: Said): boolean {
-  const { kind, saidBy, parts } = entry;
-  if (kind !== "message" && kind !== "other") return false;
-  return saidBy !== undefined || isProgramsText(entry) || !parts.some(isSaid);
-}
-
-function isSaid(part: Part): boolean {
-  return part.type === "text";
-}
-
-/** Text in the user role of which a person typed nothing: a local command, its output, a reminder. */
-function isProgramsText({ role, saidBy, parts }: Said): boolean {
-  if (role !== "user" || saidBy !== undefined || typedIn(parts) !== null) return false;
-  return parts.every(isSaid) && parts.some((part) => part.type === "text" && part.text.trim());
-}
-
-/** The speaker, or what happens in an entry without one. */
-function nameOf(entry: Entry): string {
-  const { role, parts } = entry;
-  const [first] = parts;
-  const isOne = parts.every((part) => part.type === first?.type);
-  const what = first && isOne ? NAMES_OF_PARTS[first.type] : undefined;
-  return what ?? (role === null ? "Entry" : speakerName(entry));
 }
 
 function factsOf(entry: PlacedEntry): Html {
@@ -197,23 +169,9 @@ function factsOf(entry: PlacedEntry): Html {
   return html`${brokeOff}${who}${timeHtml(entry)}`;
 }
 
-/** Reasons of models that have said all they wanted. */
-const ORDINARY_STOPS: readonly string[] = [
-  "end_turn",
-  "tool_use",
-  "stop",
-  "stop_sequence",
-  "toolUse",
-  "tool_calls",
-  "tool-calls",
-  "STOP",
-  "completed",
-  "endTurn",
-];
-
-function footOf({ usage, stopReason = "stop" }: Entry, { isBrief }: EntryContext): Html | null {
-  const used = isBrief ? null : usageText(usage);
-  const stopped = ORDINARY_STOPS.includes(stopReason) ? null : `stopped: ${stopReason}`;
+function footOf(entry: Entry, { isBrief }: EntryContext): Html | null {
+  const used = isBrief ? null : usageText(entry.usage);
+  const stopped = stopNote(entry);
   if (used === null && stopped === null) return null;
   return html`<footer>${facts([used, stopped])}</footer>\n`;
 }
@@ -231,7 +189,7 @@ function partHtml(
       return thoughtHtml(part, context);
     case "tool_call":
     case "tool_result": {
-      const call = shownCall(part, index, entry, context);
+      const call = callOf(part, index, entry, context);
       return call === null ? null : callHtml(call, callOptions(context));
     }
     case "child":
@@ -264,12 +222,9 @@ function saidHtml(text: string, whole = text): ValueHtml {
   return { html: html`<div class="text">${markdown}</div>${source}`, text };
 }
 
-/** The names of elements, such as `<command-name>`. */
-const ELEMENTS = /<\/?[a-z][\w-]*>/gi;
-
 /** Text that a program put into the user's messages: without its elements' names in the preview. */
 function programHtml(text: string): Html | null {
-  const words = text.replace(ELEMENTS, " ").trim();
+  const words = programsWords(text);
   if (words === "") return null;
   const body = { ...saidHtml(text), text: words };
   return html`${foldedHtml("system", html`${speakerName({ role: "user", saidBy: "program" })}`, body)}\n`;
@@ -291,44 +246,24 @@ function thoughtHtml(
 export function insideOf(entry: PlacedEntry, index: number, context: EntryContext): Html | null {
   const part = entry.parts[index];
   if (part?.type !== "tool_call" && part?.type !== "tool_result") return null;
-  const call = shownCall(part, index, entry, context);
+  const call = callOf(part, index, entry, context);
   return call === null ? null : callInside(call, callOptions(context));
+}
+
+function callOf(
+  part: CallPart | ResultPart,
+  index: number,
+  entry: PlacedEntry,
+  context: EntryContext,
+): ShownCall | null {
+  const { links = IN_THE_PAGE, tools } = context;
+  if (part.type === "tool_result" && !tools) return null;
+  const href = links.toEntry(entry.line, entry.start);
+  return shownCall(part, index, entry, { ...context, href });
 }
 
 function callOptions({ project = null, isLazy = false, tools }: EntryContext) {
   return { project, isLazy, tools };
-}
-
-/** Null for a result that is shown in the row of its call. */
-function shownCall(
-  part: CallPart | ResultPart,
-  index: number,
-  entry: PlacedEntry,
-  { calls, results, tools, links = IN_THE_PAGE, places }: EntryContext,
-): ShownCall | null {
-  const { start, line, at } = entry;
-  if (part.type === "tool_call") {
-    const view = viewOf(part, index, entry);
-    if (part.callId !== null) calls.add(part.callId, { view, href: links.toEntry(line, start) });
-    const result = results.resultOf(start, index);
-    const about = results.viewOf(part.callId);
-    const lines = places?.(start, index) ?? [];
-    return { view, call: part, result, at, index, href: null, about, places: lines };
-  }
-  if (!tools || results.callOf(start, index) !== null) return null;
-  const { view, href }: Pick<CallPlace, "view"> & { href: string | null } = calls.get(
-    part.callId,
-  ) ?? { view: UNKNOWN, href: null };
-  const result = { part, at, start, line, index };
-  const resultFacts = { about: results.viewOf(part.callId), places: [] };
-  return { view, call: null, result, at: null, index, href, ...resultFacts };
-}
-
-const UNKNOWN: ToolView = { kind: "other", verb: "Result", subject: null, path: null, lines: null };
-
-function viewOf({ tool }: CallPart, index: number, { parts, tools = [] }: PlacedEntry): ToolView {
-  const before = parts.slice(0, index).filter(({ type }) => type === "tool_call").length;
-  return tools[before] ?? { ...UNKNOWN, verb: tool };
 }
 
 function childHtml(

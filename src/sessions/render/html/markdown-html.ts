@@ -11,7 +11,7 @@
  */
 
 import type { MarkedToken, Token, Tokens } from "marked";
-import { plainTerminal } from "./ansi-html.ts";
+import { plainTerminal } from "../program-output.ts";
 import { type MarkdownPiece, markdownPieces } from "./markdown-tokens.ts";
 import { type Html, html, NOTHING } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";

@@ -7,19 +7,18 @@
  * PA1  The page requests nothing and runs nothing: it has no script, no address that loads, one
  *      style sheet within it, and a policy that forbids everything else, should the rest ever fail.
  * PA2  Entries that are not shown are counted in the foot.
- * PA3  A call waits for its result, which is shown with it, and so does what follows the call, up
- *      to HELD_CALLS_MAX calls or HELD_CHARS_MAX. A result that comes later has a row of its own.
  */
 
 import { SESSION_STATUSES, type Summary } from "../../../core/model/summary.ts";
 import { groupDigits, lengthOf, moneyOf } from "../phrases.ts";
+import type { Places } from "../shown-entry.ts";
+import { WaitingPieces } from "../waiting-pieces.ts";
 import { CallPlaces, CallResults } from "./call-results.ts";
 import {
   displayTime,
   type EntryHtmlOptions,
   entryHtml,
   type PageLinks,
-  type Places,
   permalink,
 } from "./entry-html.ts";
 import { type Html, html } from "./markup.ts";
@@ -68,10 +67,7 @@ export class SessionPage {
   readonly #places: Places | undefined;
   readonly #calls = new CallPlaces();
   readonly #results = new CallResults();
-  /** What waits for the results of the first one of them (PA3). */
-  #held: (PlacedEntry | string)[] = [];
-  #heldChars = 0;
-  #before: NonNullable<PlacedEntry["before"]> = { at: null, model: null };
+  readonly #pieces = new WaitingPieces(this.#results, (entry) => this.#html(entry));
   #unshown = 0;
   #badLines = 0;
 
@@ -121,33 +117,7 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
 
   /** The next entry. Returns what can be written by now: maybe nothing, maybe several entries. */
   entry(entry: PlacedEntry): string {
-    this.#results.add(entry);
-    const placed = { ...entry, before: this.#before };
-    const { at, model } = entry;
-    this.#before = { at: at ?? this.#before.at, model: model ?? this.#before.model };
-    const isOpen = this.#options.tools && this.#results.isOpen(entry);
-    const item = isOpen ? placed : this.#html(placed);
-    this.#held.push(item);
-    this.#heldChars += typeof item === "string" ? item.length : HELD_CHARS_MAX / HELD_CALLS_MAX;
-    return this.#written(false);
-  }
-
-  /** PA3 */
-  #written(isAll: boolean): string {
-    let text = "";
-    for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
-      const isFull = isAll || this.#heldChars > HELD_CHARS_MAX;
-      if (typeof first !== "string" && this.#results.isOpen(first) && !isFull) break;
-      this.#held.shift();
-      if (typeof first !== "string") {
-        this.#heldChars -= HELD_CHARS_MAX / HELD_CALLS_MAX;
-        text += this.#html(first);
-      } else {
-        this.#heldChars -= first.length;
-        text += first;
-      }
-    }
-    return text;
+    return this.#pieces.add(entry);
   }
 
   #html(entry: PlacedEntry): string {
@@ -155,7 +125,6 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
     const known = { calls: this.#calls, results: this.#results, places: this.#places };
     const context = { ...this.#options, ...known, project };
     const shown = entryHtml(entry, context);
-    this.#results.forget(entry);
     if (shown === null && entry.kind === "other") this.#unshown++;
     return shown?.toString() ?? "";
   }
@@ -168,13 +137,11 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
         ? null
         : html`<div class="bad"><p>And ${counted(more, "more bad line")}</p></div>\n`;
     const text = html`${lines}${rest}`.toString();
-    this.#held.push(text);
-    this.#heldChars += text.length;
-    return this.#written(false);
+    return this.#pieces.addText(text);
   }
 
   foot({ tornBytes }: { readonly tornBytes: number }): string {
-    const last = this.#written(true);
+    const last = this.#pieces.end();
     const notes = [
       this.#unshown === 0
         ? null
@@ -196,10 +163,6 @@ ${notes.map((note) => html`<p>${note}</p>\n`)}<p>${CLOSING}</p>
     return `${last}${end}`;
   }
 }
-
-/** Calls that wait for their results at once, and the length of what waits after them (PA3). */
-const HELD_CALLS_MAX = 200;
-const HELD_CHARS_MAX = 4 * 1024 * 1024;
 
 const CLOSING = "Times are in UTC. Made by Verbatim; this page loads nothing and runs nothing.";
 

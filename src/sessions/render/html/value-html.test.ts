@@ -3,14 +3,12 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { anyText } from "../../../../test/e2e/any-text.ts";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
-import { indentedJson } from "../text.ts";
-import { isTerminalText } from "./ansi-html.ts";
+import { isTerminalText } from "../program-output.ts";
+import { FOLD_CHARS_MAX, FOLD_LINES_MAX, indentedJson } from "../text.ts";
 import { html, pageText } from "./markup.ts";
 import {
   boxHtml,
   COLOURED_CHARS_MAX,
-  FOLD_CHARS_MAX,
-  FOLD_LINES_MAX,
   foldedHtml,
   inputValueHtml,
   NUMBERED_LINES_MAX,

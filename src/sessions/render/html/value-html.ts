@@ -7,14 +7,20 @@
  */
 
 import { groupDigits } from "../phrases.ts";
-import { blockTexts, imageLabel, indentedJson } from "../text.ts";
-import { isTerminalText, plainTerminal, terminalHtml } from "./ansi-html.ts";
+import { isTerminalText, plainTerminal } from "../program-output.ts";
+import {
+  blockTexts,
+  FOLD_CHARS_MAX,
+  FOLD_LINES_MAX,
+  imageLabel,
+  indentedJson,
+  lineCount,
+} from "../text.ts";
+import { terminalHtml } from "./ansi-html.ts";
 import { imageHtml } from "./image-html.ts";
 import { type Html, html, pageText } from "./markup.ts";
 import { piecesHtml } from "./text-pieces.ts";
 
-export const FOLD_LINES_MAX = 24;
-export const FOLD_CHARS_MAX = 2000;
 export const COLOURED_CHARS_MAX = 64 * 1024;
 
 const PREVIEW_CHARS_MAX = 120;
@@ -110,13 +116,6 @@ export function sizeOf(text: string): string {
   const lines = lineCount(text);
   if (lines > FOLD_LINES_MAX) return `${groupDigits(lines)} lines`;
   return text.length === 1 ? "1 character" : `${groupDigits(text.length)} characters`;
-}
-
-function lineCount(text: string): number {
-  const end = text.endsWith("\n") ? text.length - 1 : text.length;
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) lines++;
-  return lines;
 }
 
 function previewOf(text: string): string {
