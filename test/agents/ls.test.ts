@@ -129,7 +129,7 @@ test("on a terminal ls fits its width, and its short ids name one session each",
   await user.run(["ls"]); // So that no progress is shown.
   const shown = await user.runInTerminal(["ls"]);
   const [heading, ...lines] = shown.trimEnd().split("\n");
-  expect(heading).toMatch(/^WHEN +AGENT +PROJECT +BRANCH +TURNS +TITLE +ID$/);
+  expect(heading).toMatch(/^WHEN +AGENT +PROJECT +TITLE +ID$/);
   for (const line of lines) {
     const wide = Array.from(line.matchAll(/[\u3000-\u9fff]/g)).length;
     assert.ok(line.length + wide <= 80, line);
@@ -139,6 +139,25 @@ test("on a terminal ls fits its width, and its short ids name one session each",
   for (const id of ids) {
     const { code, stderr } = await user.run(["show", id]);
     assert.equal(code, 0, `${id}: ${stderr}`);
+  }
+});
+
+test("a long title gets 40 % of a terminal's width, and the branch is left out first", async () => {
+  const user = userWithHistory();
+  putClaude(user.home, {
+    id: "11111111-0000-4000-8000-000000000004",
+    prompt: "a title ".repeat(20),
+  });
+  for (const [columns, left] of [
+    [80, "PROJECT"],
+    [120, "MODEL +TURNS"],
+    [160, "BRANCH +MODEL +TURNS"],
+  ] as const) {
+    const { shown } = await user.atTerminal(["ls"], { columns });
+    const [heading = ""] = shown.slice(shown.lastIndexOf("\r") + 1).split("\n");
+    expect(heading).toMatch(new RegExp(`${left} +TITLE`));
+    const width = heading.indexOf("ID") - 2 - heading.indexOf("TITLE");
+    assert.ok(width >= 0.4 * columns, `${width} of ${columns}`);
   }
 });
 

@@ -66,6 +66,9 @@ const NONE = "–";
 
 const titleOf: Cell = ({ title, erased }) => `${erased ? "[text erased] " : ""}${title ?? NONE}`;
 
+/** Of the width, what a title gets at least if it is that long. */
+const TITLE_SHARE = 0.4;
+
 /** The columns of a terminal, and what each shows. */
 type Cell = (session: SessionSummary, line: SessionLine) => string;
 
@@ -84,11 +87,11 @@ function forPeople(
     { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
     { heading: "AGENT", widthMin: 11, droppedAs: 5, cell: agentOf },
     { heading: "PROJECT", widthMin: 8, droppedAs: 4, cell: (session) => projectName(session) },
-    { heading: "BRANCH", widthMin: 6, droppedAs: 2, cell: ({ branch }) => branch ?? NONE },
-    { heading: "MODEL", widthMin: 12, droppedAs: 1, cell: ({ model }) => shortModel(model) },
+    { heading: "BRANCH", widthMin: 6, droppedAs: 1, cell: ({ branch }) => branch ?? NONE },
+    { heading: "MODEL", widthMin: 12, droppedAs: 2, cell: ({ model }) => shortModel(model) },
     { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
     ...sortedBy(sort),
-    { heading: "TITLE", widthMin: 18, cell: titleOf },
+    { heading: "TITLE", widthMin: Math.ceil(TITLE_SHARE * width), cell: titleOf },
     // A UUID is not cut: nothing finds a session by a cut id.
     { heading: "ID", widthMin: 36, cell: ({ id }, line) => short.get(line) ?? id },
   ];
