@@ -30,7 +30,6 @@ test.each([
   [["show", "droid-1", "--last", "1"], 7],
   [["render", "droid-1"], 7],
   [["export", "droid-1", "--format", "etf"], 7],
-  [["search", "needle"], 1],
 ] as const)(
   "%s reports that no message was understood, and which program wrote the file",
   async (...given) => {

@@ -22,11 +22,11 @@ test("search finds entries in every store, prints them without control character
   const { code, stdout, stderr } = await user.run(["search", "souffle"]);
   assert.deepEqual([code, stderr], [0, ""]);
   assert.deepEqual(stdout.split("\n"), [
-    "cook-1  assistant  stove  2026-02-09T04:03:50.365Z",
-    `  hello · ${basename(user.cwd)} · Make a Soufflé of cod`,
+    "Make a Soufflé of cod  cook-1  2026-02-09T04:03:50.365Z",
+    `  hello · ${basename(user.cwd)} · assistant · stove`,
     "    stove souffle",
-    "cook-1  user  2026-02-09T04:03:50.365Z",
-    `  hello · ${basename(user.cwd)} · Make a Soufflé of cod`,
+    "Make a Soufflé of cod  cook-1  2026-02-09T04:03:50.365Z",
+    `  hello · ${basename(user.cwd)} · user`,
     "    Make a Soufflé of \\u202ecod",
     "",
   ]);
@@ -94,4 +94,45 @@ test("search refuses an invalid query, and rebuilds its index on request", async
   rmSync(join(user.home, ".cache"), { recursive: true });
   const again = await user.run(["search", "soup", "--dialect", "homeagent"]);
   assert.deepEqual([again.code, again.stdout.split("\n")[2]], [0, "    no soup"]);
+});
+
+test("hits are in the order of their times, newest first, whichever session was indexed last", async () => {
+  const user = new CliUser();
+  const at = (day: number) => ({ ts: `2026-02-0${day}T00:00:00.000Z` });
+  putThread(user.cwd, "cook-1", [
+    event("user_message", { text: "soup one", ...at(1) }),
+    event("user_message", { text: "soup four", ...at(4) }),
+  ]);
+  putThread(user.cwd, "cook-2", [
+    event("user_message", { text: "soup two", ...at(2) }),
+    event("user_message", { text: "soup three", ...at(3) }),
+  ]);
+  const words = async (...args: string[]) => {
+    const { stdout } = await user.run(["search", "soup", ...args]);
+    return Array.from(stdout.matchAll(/^ {4}soup (\w+)$/gm), ([, word]) => word);
+  };
+  assert.deepEqual(await words(), ["four", "three", "two", "one"]);
+  assert.deepEqual(await words("--sort", "oldest", "--limit", "3"), ["one", "two", "three"]);
+  assert.equal((await user.run(["search", "soup", "--sort", "best"])).code, 2);
+});
+
+test("on a terminal a hit has its title, the shortest id and its age on one line", async () => {
+  const user = new CliUser();
+  for (const id of ["ca11ab1e-1", "deadbee5-2"]) {
+    putThread(user.cwd, id, [event("user_message", { text: `soup of ${id.slice(0, 4)}` })]);
+  }
+  const { shown } = await user.atTerminal(["search", "ca11"], { env: { NO_COLOR: "1" } });
+  assert.match(shown, /^soup of ca11 {2}ca11ab1e {2}\w+/m);
+});
+
+test("sessions without a message are one warning with their number", async () => {
+  const user = new CliUser();
+  for (const id of ["odd-1", "odd-2"]) putThread(user.cwd, id, [`{"mystery":1}`]);
+  putThread(user.cwd, "cook-1", [event("user_message", { text: "soup" })]);
+  const { stderr } = await user.run(["search", "soup"]);
+  assert.equal(
+    stderr,
+    "warning: 2 sessions are not searched, because no message was understood, odd-1 among them; " +
+      "verbatim doctor odd-1 reports why\n",
+  );
 });

@@ -80,7 +80,13 @@ export const search: CliCommand = {
     },
   ],
   options: [
-    { flags: "--limit <n>", summary: "maximum number of entries, newest first", default: "20" },
+    { flags: "--limit <n>", summary: "maximum number of entries", default: "20" },
+    {
+      flags: "--sort <order>",
+      summary: "by the time of the entries",
+      choices: ["newest", "oldest"],
+      default: "newest",
+    },
     { flags: "--json", summary: "print one JSON object per entry" },
     {
       flags: "--rebuild",

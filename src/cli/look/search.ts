@@ -16,18 +16,18 @@ import { Catalog } from "../../sessions/catalog/catalog.ts";
 import { keepText, logLines, readCachedText } from "../../sessions/catalog/kept-text.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import { knownRowOf } from "../../sessions/list/known-row.ts";
-import { notUnderstood, notUnderstoodText } from "../../sessions/list/not-understood.ts";
+import { notUnderstood } from "../../sessions/list/not-understood.ts";
 import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
 import { safeLine } from "../../sessions/render/text.ts";
-import type { FindEntriesOptions } from "../../sessions/search/find-entries.ts";
 import { freshenIndex, HURRIED } from "../../sessions/search/freshen-index.ts";
-import { SEARCH_SCHEMA } from "../../sessions/search/index-table.ts";
+import { indexedIds, SEARCH_SCHEMA } from "../../sessions/search/index-table.ts";
 import { againIfDamaged, SearchIndex } from "../../sessions/search/search-index.ts";
 import {
-  type HitPage,
+  type HIT_ORDERS,
+  readHits,
   type SearchHit,
   type SearchQuery,
-  searchPage,
+  sortedEntries,
   understandQuery,
 } from "../../sessions/search/search-page.ts";
 import type { SnippetPiece } from "../../sessions/search/snippet.ts";
@@ -40,9 +40,10 @@ import {
   progressOn,
 } from "../command/interruption.ts";
 import { whereOf } from "../command/options.ts";
-import { jsonLine } from "../command/output.ts";
+import { ChunkedOutput, jsonLine } from "../command/output.ts";
 import { cutTo, widthOf } from "../command/table.ts";
 import { changedLogs } from "./changed-logs.ts";
+import { relativeTime, shortIds, TITLE_SHARE } from "./session-table.ts";
 import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
 export async function searchCommand({ args, options, io }: Run): Promise<number> {
@@ -50,7 +51,8 @@ export async function searchCommand({ args, options, io }: Run): Promise<number>
   const isRebuilt = options.rebuild === true;
   if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
   const limit = wholeNumber("--limit", options.limit, 1);
-  const asked = { query: query === "" ? null : query, limit, isRebuilt };
+  const order = options.sort === "oldest" ? "oldest" : "newest";
+  const asked = { query: query === "" ? null : query, limit, order, isRebuilt } as const;
   return runSearch(whereOf(options), { ...asked, isJson: options.json === true }, io);
 }
 
@@ -58,20 +60,17 @@ export interface SearchRequest {
   /** Null: only update the index. */
   readonly query: string | null;
   readonly limit: number;
+  readonly order: (typeof HIT_ORDERS)[number];
   readonly isJson: boolean;
   readonly isRebuilt: boolean;
 }
 
 const EXIT_NOTHING_FOUND = 1;
 const NOTHING_FOUND = "nothing found; try fewer words, or a beginning with * (`conn*`)";
-/** Entries per page; a page is printed before the next one is searched. */
-const PAGE = 50;
-/** Maximum sessions of a store that are checked and listed as not searchable. */
+/** Maximum sessions of a store that are checked and counted as not searchable. */
 const WORDLESS_MAX = 20;
 /** A larger one is not read again with each search only to report why it is not searchable. */
 const WORDLESS_BYTES_MAX = 64 * 2 ** 20;
-/** Entries examined before progress is printed. */
-const EXAMINED = 50_000;
 
 export async function runSearch(where: StoreLookup, asked: SearchRequest, io: Io): Promise<number> {
   const query = asked.query === null ? null : understood(asked.query);
@@ -89,10 +88,8 @@ export async function runSearch(where: StoreLookup, asked: SearchRequest, io: Io
       if (fresh === INTERRUPTED) return EXIT_INTERRUPTED;
     }
     if (query === null) return 0;
-    const sessions = new HitSessions();
-    const hitCount = await printHits({ index, sessions }, query, stores, asked, io);
-    await sessions.close();
-    for (const store of stores) await tellWordless(index, store, io);
+    const hitCount = await printHits(index, query, stores, asked, io);
+    await tellWordless(index, stores, io);
     if (hitCount === 0 && io.isTerminal) io.err(NOTHING_FOUND);
     return hitCount > 0 ? 0 : EXIT_NOTHING_FOUND;
   } finally {
@@ -134,57 +131,73 @@ async function freshen(
   else logs.keep();
 }
 
-/** Lists sessions that cannot be found because none of their messages was understood. */
-async function tellWordless(index: SearchIndex, place: FoundStore, io: Io): Promise<void> {
-  const store = new Store(nodeHost, { ...place, onWarning: () => {} });
-  for (const { id, size } of await index.wordless(place, WORDLESS_MAX)) {
-    const warn = (why: string) => io.err(`warning: ${safeLine(id)} is not searched: ${why}`);
-    if (size > WORDLESS_BYTES_MAX) {
-      const bytes = `${Math.round(size / 1e6)} MB`;
-      const name = safeLine(programIdOf(place.dialect, id));
-      warn(`no message was found in its ${bytes}; verbatim doctor ${name} reports why`);
-      continue;
+/** Names sessions that cannot be found because none of their messages was understood. */
+async function tellWordless(
+  index: SearchIndex,
+  stores: readonly FoundStore[],
+  io: Io,
+): Promise<void> {
+  const names: string[] = [];
+  for (const place of stores) {
+    const store = new Store(nodeHost, { ...place, onWarning: () => {} });
+    for (const { id, size } of await index.wordless(place, WORDLESS_MAX)) {
+      if (size <= WORDLESS_BYTES_MAX && !(await isWordless(store, id))) continue;
+      names.push(safeLine(programIdOf(place.dialect, id)));
     }
-    try {
-      const lines = await notUnderstood(nodeHost, store.session(id));
-      if (lines) warn(notUnderstoodText(lines));
-    } catch (cause) {
-      if (!(cause instanceof VerbatimError)) throw cause; // Unreadable: reported when it was indexed.
-    }
+  }
+  if (names.length === 0) return;
+  const [first] = names;
+  const are = names.length === 1 ? "1 session is" : `${names.length} sessions are`;
+  const which = names.length === 1 ? "" : `, ${first} among them`;
+  io.err(
+    `warning: ${are} not searched, because no message was understood${which}; ` +
+      `verbatim doctor ${first} reports why`,
+  );
+}
+
+async function isWordless(store: Store, id: string): Promise<boolean> {
+  try {
+    return (await notUnderstood(nodeHost, store.session(id))) !== null;
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError)) throw cause;
+    return false; // Unreadable: reported when it was indexed.
   }
 }
 
 async function printHits(
-  { index, sessions }: { readonly index: SearchIndex; readonly sessions: HitSessions },
+  index: SearchIndex,
   query: SearchQuery,
   places: readonly FoundStore[],
-  { limit, isJson }: SearchRequest,
+  { limit, isJson, order }: SearchRequest,
   io: Io,
 ): Promise<number> {
-  let hitCount = 0;
-  let after: number | null = null;
-  for (;;) {
-    const room = Math.min(PAGE, limit - hitCount);
-    const options: FindEntriesOptions<FoundStore> = {
-      places,
-      after,
-      limit: room,
-      examinedMax: EXAMINED,
-    };
-    const { hits, next }: HitPage = await searchPage(nodeHost, index, query, options);
-    const texts: string[] = [];
-    for (const hit of hits) {
-      const about = await sessions.of(hit);
-      texts.push(isJson ? jsonLine(hitJson(hit, about)) : hitText(hit, about, io));
-    }
-    if (texts.length > 0) await io.print(texts.join(""));
-    hitCount += hits.length;
-    if (next === null || hitCount >= limit) {
-      if (next !== null && !isJson) io.err(`there may be more; --limit ${2 * limit} shows them`);
-      return hitCount;
-    }
-    after = next;
+  const entries = await sortedEntries(index, query, places, order);
+  const short = isJson || !io.isTerminal ? null : await shortIdsOf(index, places);
+  const sessions = new HitSessions();
+  const output = new ChunkedOutput(io);
+  let count = 0;
+  for await (const hit of readHits(nodeHost, query, entries)) {
+    if (++count > limit) break;
+    const about = await sessions.of(hit);
+    const name = short?.(hit) ?? hit.id;
+    await output.add(isJson ? jsonLine(hitJson(hit, about)) : hitText(hit, name, about, io));
   }
+  await sessions.close();
+  await output.flush();
+  if (count > limit && !isJson) io.err(`there are more; --limit ${2 * limit} shows them`);
+  return Math.min(count, limit);
+}
+
+/** The shortest name of each session, for people to type. */
+async function shortIdsOf(index: SearchIndex, places: readonly FoundStore[]) {
+  const keyOf = ({ dialect, root }: FoundStore, id: string) => `${dialect}\0${root}\0${id}`;
+  const named = await index.attempt((cache) => {
+    return places.flatMap((place) => indexedIds(cache, place).map((id) => ({ id, place })));
+  });
+  const short = new Map(
+    Array.from(shortIds(named), ([{ id, place }, name]) => [keyOf(place, id), name]),
+  );
+  return ({ place, id }: SearchHit) => short.get(keyOf(place, id));
 }
 
 /** What a hit's session is called: its program, agent, project and title, as in `ls --json`. */
@@ -230,21 +243,32 @@ function hitJson(hit: SearchHit, { program, agent, project, title }: AboutSessio
   return { ...session, start, end, role, at, tools, snippet };
 }
 
+/** The title, the id and the age, whole in a pipe; below them whose entry it is, and the text. */
 function hitText(
-  { place, id, role, at, tools, snippet }: SearchHit,
+  { place, role, at, tools, snippet }: SearchHit,
+  name: string,
   { agent, project, title }: AboutSession,
   io: Io,
 ): string {
   const by = agentOf({ dialect: place.dialect, agent });
-  const whose = [by, project && basename(project), title].filter(Boolean).join(" · ");
-  const about = [role, tools.length > 0 ? tools.join(", ") : null, at].filter(Boolean).join("  ");
-  const head = safeLine(`${id}  ${about}`.trimEnd());
+  const about = [by, project && basename(project), role, ...tools].filter(Boolean).join(" · ");
+  const age = at !== null && io.isTerminal ? relativeTime(at, Date.now()) : at;
+  const names = [name, age].filter((each) => each !== null).join("  ");
+  const room = io.columns - widthOf(names) - 2;
+  const isOneLine = !io.isTerminal || room >= io.columns * TITLE_SHARE;
+  const head = fitted(safeLine(title ?? NO_TITLE), isOneLine ? room : io.columns, io);
+  const where = `${isOneLine ? "" : "\n"}  ${safeLine(names)}`;
   const line = snippet.map((piece) => pieceText(piece, io)).join("");
-  const session = safeLine(whose);
-  const isCut = io.isTerminal && widthOf(session) > io.columns - 2;
-  const sessionLine = isCut ? cutTo(session, io.columns - 2) : session;
-  return `${io.hasColour ? bold(head) : head}\n  ${sessionLine}\n    ${line}\n`;
+  const facts = fitted(safeLine(about), io.columns - 2, io);
+  return `${io.hasColour ? bold(head) : head}${where}\n  ${facts}\n    ${line}\n`;
 }
+
+/** Cut to a width on a terminal. */
+function fitted(text: string, width: number, io: Io): string {
+  return io.isTerminal && widthOf(text) > width ? cutTo(text, width) : text;
+}
+
+const NO_TITLE = "(no title)";
 
 /** Without colours, hits are not marked. */
 function pieceText({ text, isHit }: SnippetPiece, io: Io): string {

@@ -5,6 +5,7 @@
 
 import { basename } from "node:path";
 import type { SessionSort } from "../../dialects/session-row.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/published.ts";
@@ -67,7 +68,7 @@ const NONE = "–";
 const titleOf: Cell = ({ title, erased }) => `${erased ? "[text erased] " : ""}${title ?? NONE}`;
 
 /** Of the width, what a title gets at least if it is that long. */
-const TITLE_SHARE = 0.4;
+export const TITLE_SHARE = 0.4;
 
 /** The columns of a terminal, and what each shows. */
 type Cell = (session: SessionSummary, line: SessionLine) => string;
@@ -202,6 +203,11 @@ export function relativeTime(at: string, nowMs: number): string {
   return seconds < 330 * 86_400 ? `${month} ${date.getDate()}` : `${month} ${date.getFullYear()}`;
 }
 
+interface NamedSession {
+  readonly id: string;
+  readonly place: Pick<FoundStore, "dialect">;
+}
+
 /** Shorter ones are easy to mistake. */
 const SHORT_MIN = 8;
 
@@ -209,14 +215,14 @@ const SHORT_MIN = 8;
  * For each session the shortest beginning of its name that `findSession` takes for no other. A name
  * that several sessions have is no use: then it is the whole id.
  */
-export function shortIds(found: readonly SessionLine[]): Map<SessionLine, string> {
+export function shortIds<Named extends NamedSession>(found: readonly Named[]): Map<Named, string> {
   const names = found.flatMap((line) => {
     const name = lastPart(line);
     const own = { text: name, line, isName: true };
     return name === line.id ? [own] : [own, { text: line.id, line, isName: false }];
   });
   names.sort((a, b) => (a.text < b.text ? -1 : Number(a.text > b.text)));
-  const short = new Map<SessionLine, string>();
+  const short = new Map<Named, string>();
   for (const [at, { text, line, isName }] of names.entries()) {
     if (!isName) continue;
     const common = Math.max(sharedWith(names, at, -1), sharedWith(names, at, 1));
@@ -230,7 +236,7 @@ export function shortIds(found: readonly SessionLine[]): Map<SessionLine, string
 
 /** How many characters a name has in common with the nearest of another session. */
 function sharedWith(
-  names: readonly { readonly text: string; readonly line: SessionLine }[],
+  names: readonly { readonly text: string; readonly line: NamedSession }[],
   at: number,
   step: 1 | -1,
 ): number {
@@ -243,7 +249,7 @@ function sharedWith(
   return length;
 }
 
-function lastPart({ id, place }: SessionLine): string {
+function lastPart({ id, place }: NamedSession): string {
   const name = programIdOf(place.dialect, id);
   return name.slice(name.lastIndexOf("/") + 1);
 }

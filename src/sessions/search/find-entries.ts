@@ -21,6 +21,8 @@ export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
   /** The session's own id. */
   readonly id: string;
   readonly start: number;
+  /** ISO 8601, UTC. */
+  readonly at: string | null;
   readonly tools: readonly string[];
 }
 
@@ -156,9 +158,16 @@ class Found<P extends IndexedPlace> {
 
 type Row = Record<string, SqlValue>;
 
-function foundEntry<P extends IndexedPlace>({ entry, id, start, tools }: Row, place: P) {
-  const names = tools === null ? [] : String(tools).slice(1, -1).split(NAME_MARK);
-  return { entry: Number(entry), place, id: String(id), start: Number(start), tools: names };
+function foundEntry<P extends IndexedPlace>(row: Row, place: P): FoundEntry<P> {
+  const { entry, id, start, at, tools } = row;
+  return {
+    entry: Number(entry),
+    place,
+    id: String(id),
+    start: Number(start),
+    at: at === null || at === undefined ? null : String(at),
+    tools: tools === null ? [] : String(tools).slice(1, -1).split(NAME_MARK),
+  };
 }
 
 function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: QueryFilter): boolean {

@@ -32,7 +32,6 @@ export type { SearchQuery };
 export interface SearchHit<P extends FoundStore = FoundStore> extends FoundEntry<P> {
   readonly end: number;
   readonly role: Role | null;
-  readonly at: string | null;
   readonly snippet: readonly SnippetPiece[];
 }
 
@@ -62,23 +61,65 @@ export async function searchPage<P extends FoundStore>(
   const { entries, leftOut, next } = await index.attempt((cache) => {
     return findEntries(cache, query, withoutRecords(cache, query, options));
   });
-  const reader = new HitReader(host, query);
   const hits: SearchHit<P>[] = [];
   let bytes = 0;
+  for await (const hit of readHits(host, query, entries)) {
+    hits.push(hit);
+    bytes += hit.end - hit.start;
+    if (bytes > PAGE_BYTES_MAX && hit.entry !== entries.at(-1)?.entry) {
+      return { hits, leftOut, next: hit.entry };
+    }
+  }
+  return { hits, leftOut, next };
+}
+
+export const HIT_ORDERS = ["newest", "oldest"] as const;
+
+/** Entries of more matches are not compared: those that were indexed last count. */
+const SORTED_MAX = 50_000;
+/** Entries examined per statement of the index. */
+const EXAMINED_MAX = 50_000;
+
+/** What matches, by the times of the entries; those without a time come last. */
+export async function sortedEntries<P extends FoundStore>(
+  index: SearchIndex,
+  query: SearchQuery,
+  places: readonly P[],
+  order: (typeof HIT_ORDERS)[number],
+): Promise<FoundEntry<P>[]> {
+  const found: FoundEntry<P>[] = [];
+  for (let after: number | null = null; ; ) {
+    const limit = SORTED_MAX - found.length;
+    const asked = { places, after, limit, examinedMax: EXAMINED_MAX };
+    const { entries, next } = await index.attempt((cache) => {
+      return findEntries(cache, query, withoutRecords(cache, query, asked));
+    });
+    found.push(...entries);
+    if (next === null || found.length >= SORTED_MAX) break;
+    after = next;
+  }
+  const isLess = (a: string, b: string) => (order === "newest" ? a > b : a < b);
+  return found.sort(({ at: a }, { at: b }) => {
+    if (a === null || b === null) return Number(a === null) - Number(b === null);
+    return a === b ? 0 : isLess(a, b) ? -1 : 1;
+  });
+}
+
+/** The entries as they are in their logs now; those that are gone are left out. */
+export async function* readHits<P extends FoundStore>(
+  host: Host,
+  query: SearchQuery,
+  entries: readonly FoundEntry<P>[],
+): AsyncGenerator<SearchHit<P>> {
+  const reader = new HitReader(host, query);
   try {
     for (const found of entries) {
       const hit = await reader.read(found);
-      if (hit === null) continue;
-      hits.push(hit);
-      bytes += hit.end - hit.start;
-      if (bytes > PAGE_BYTES_MAX && found !== entries.at(-1)) {
-        return { hits, leftOut, next: found.entry };
-      }
+      if (hit !== null) yield hit;
     }
   } finally {
     await reader.close();
   }
-  return { hits, leftOut, next };
 }
 
 /** Leaves out records of hooks, as lists do, unless the query names a session or a dialect. */
