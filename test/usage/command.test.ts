@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser } from "../cli/cli.ts";
 
@@ -103,6 +103,17 @@ test("each report is text, JSON and comma-separated values, with the same cost",
     const csv = await user.run(["usage", report, "--csv"]);
     assert.equal(csv.stdout.trim().split("\r\n").length, json.rows.length + 1, report);
   }
+});
+
+test("usage session names each session by its title, and on a terminal by its shortest id", async () => {
+  const { user, path } = userWith(prompt("Make the well deeper", 0), row("a", 1));
+  const id = basename(path, ".jsonl");
+  const line = (name: string) => new RegExp(`^${name} +Make the well deeper +.*\\$1.00`, "m");
+  expect((await user.run(["usage", "session"])).stdout).toMatch(line(id));
+  const { shown } = await user.atTerminal(["usage", "session"], {});
+  expect(shown.slice(shown.lastIndexOf("\u001b[K") + 3)).toMatch(line(id.slice(0, 8)));
+  rmSync(path);
+  expect((await user.run(["usage", "session"])).stdout).toContain(id);
 });
 
 test("totals stay when the agent deletes its files", async () => {

@@ -21,32 +21,52 @@ const HEADINGS: Readonly<Record<string, string>> = {
   directive: "directive",
   blocks: "block",
 };
-/** Narrower terminals get fewer columns. */
+/** Narrower terminals get fewer columns; titles take much room. */
 const WIDE_COLUMNS = 100;
+const WIDE_COLUMNS_TITLED = 160;
 const BAR_COLUMNS = 16;
+
+export interface ReportLook {
+  readonly isCompact: boolean;
+  /** What people call the sessions; null if the rows are not sessions. */
+  readonly names: ReadonlyMap<string, SessionName> | null;
+}
+
+export interface SessionName {
+  readonly id: string;
+  readonly title: string;
+}
 
 export async function printReport(
   report: string,
   rows: readonly Group[],
   total: Group,
-  isCompact: boolean,
+  { isCompact, names }: ReportLook,
   io: Io,
 ): Promise<void> {
   if (rows.length === 0) {
     io.err("no usage was found; `verbatim agents` lists the agents on this machine");
     return;
   }
-  const isShort = isCompact || (io.isTerminal && io.columns < WIDE_COLUMNS);
+  const wide = names === null ? WIDE_COLUMNS : WIDE_COLUMNS_TITLED;
+  const isShort = isCompact || (io.isTerminal && io.columns < wide);
   const most = Math.max(...rows.map(({ cost }) => cost));
-  const columns = columnsOf(report, isShort);
-  const cells = rows.map((row) => cellsOf(report, row, most, isShort));
-  cells.push(cellsOf(report, { ...total, key: "total" }, 0, isShort));
+  const [name, ...figures] = columnsOf(report, isShort);
+  // An id is not cut: nothing finds a session by a cut one.
+  const columns = names === null ? [name, ...figures] : [{ heading: "session" }, TITLE, ...figures];
+  const cells = [...rows, { ...total, key: "total" }].map((row) => {
+    const [key = "", ...rest] = cellsOf(report, row, row.key === "total" ? 0 : most, isShort);
+    const { id = key, title = "" } = names?.get(row.key) ?? {};
+    return names === null ? [key, ...rest] : [id, title, ...rest];
+  });
   const lines = formatTable(columns, cells, io.isTerminal ? io.columns : null);
   await io.print(`${lines.join("\n")}\n`);
   tellDoubts(total, io);
 }
 
-function columnsOf(report: string, isShort: boolean): TableColumn[] {
+const TITLE: TableColumn = { heading: "title", widthMin: 20 };
+
+function columnsOf(report: string, isShort: boolean): [TableColumn, ...TableColumn[]] {
   const right = { align: "right" } as const;
   const name = { heading: HEADINGS[report] ?? report, widthMin: 10 };
   const cost = { heading: "cost", ...right };
@@ -111,9 +131,13 @@ function modelsOf({ models }: Group): string {
 /** What in these figures is not certain. */
 export function tellDoubts(total: Group, io: Io): void {
   const { models, implausible, unknownInputs, recorded, cost } = total;
-  for (const { model, unpriced } of models.filter((each) => each.unpriced > 0)) {
-    const of = model === UNKNOWN_MODEL ? "responses without a model's name" : model;
-    io.err(`no price is known for ${of}: ${tokens(unpriced)} tokens are not in the cost`);
+  const unpriced = models.filter((each) => each.unpriced > 0);
+  if (unpriced.length > 0) {
+    const names = unpriced.map(({ model }) => {
+      return model === UNKNOWN_MODEL ? "responses without a model's name" : model;
+    });
+    const sum = unpriced.reduce((total, each) => total + each.unpriced, 0);
+    io.err(`no price is known for ${names.join(", ")}: ${tokens(sum)} tokens are not in the cost`);
   }
   if (implausible > 0) {
     io.err(`${implausible} responses have a count that cannot be right; shown as recorded`);

@@ -1,6 +1,8 @@
 /** `verbatim usage`: what all agents on this machine used, and what it cost. */
 
 import { nodeHost } from "../../core/base/node-host.ts";
+import { catalogPath } from "../../core/base/node-paths.ts";
+import { loadDialects } from "../../dialects/all.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
 import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
@@ -18,6 +20,7 @@ import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 import { REPORTS } from "../command/options.ts";
 import { dollars } from "./usage-numbers.ts";
+import type { SessionName } from "./usage-text.ts";
 
 export async function runUsage(run: Run): Promise<number> {
   const [report = "glance"] = run.args;
@@ -149,7 +152,41 @@ async function print(counted: Counted, options: ReportOptions): Promise<void> {
   const named = report === "glance" ? "daily" : report;
   if (format === "json") await io.print(printing.reportJson(named, rows, total, days.zone));
   else if (format === "csv") await io.print(printing.reportCsv(named, rows));
-  else await printing.printReport(named, rows, total, options.isCompact, io);
+  else {
+    const names = named === "session" ? await sessionNames(counted.usage, rows, io) : null;
+    await printing.printReport(named, rows, total, { isCompact: options.isCompact, names }, io);
+  }
+}
+
+/** What people call the sessions: titles from the catalog or the logs; on a terminal, short ids. */
+async function sessionNames(
+  { ledger }: CountedUsage,
+  rows: readonly Group[],
+  io: Io,
+): Promise<Map<string, SessionName>> {
+  const { Catalog } = await import("../../sessions/catalog/catalog.ts");
+  const { knownRowOf } = await import("../../sessions/list/known-row.ts");
+  const { shortIds } = await import("./session-table.ts");
+  const wanted = new Set(rows.map(({ key }) => key));
+  const files = ledger.files.filter(({ parent }) => parent === null);
+  const found = files.map((file) => ({ id: file.id, place: file, name: file.name }));
+  await loadDialects(files.map(({ dialect }) => dialect));
+  const short = io.isTerminal ? shortIds(found) : null;
+  const names = new Map<string, SessionName>();
+  const catalog = await Catalog.open(catalogPath());
+  try {
+    for (const [done, each] of found.entries()) {
+      const { id, place, name } = each;
+      if (!wanted.has(name)) continue;
+      io.progress(`reading the titles of ${done} of ${found.length} sessions`);
+      const row = await knownRowOf(nodeHost, catalog, place, id);
+      names.set(name, { id: short?.get(each) ?? name, title: row?.title ?? "" });
+    }
+    return names;
+  } finally {
+    io.progress(null);
+    catalog.close();
+  }
 }
 
 async function reportRows(

@@ -17,6 +17,7 @@ import { Store } from "../store/store.ts";
 import {
   type FindEntriesOptions,
   type FoundEntry,
+  type FoundPage,
   findEntries,
   type LeftOut,
 } from "./find-entries.ts";
@@ -90,8 +91,8 @@ export async function sortedEntries<P extends FoundStore>(
   const found: FoundEntry<P>[] = [];
   for (let after: number | null = null; ; ) {
     const limit = SORTED_MAX - found.length;
-    const asked = { places, after, limit, examinedMax: EXAMINED_MAX };
-    const { entries, next } = await index.attempt((cache) => {
+    const asked: FindEntriesOptions<P> = { places, after, limit, examinedMax: EXAMINED_MAX };
+    const { entries, next }: FoundPage<P> = await index.attempt((cache) => {
       return findEntries(cache, query, withoutRecords(cache, query, asked));
     });
     found.push(...entries);
