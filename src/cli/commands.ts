@@ -13,37 +13,29 @@ import { DIALECT_COMMANDS } from "./record/dialect-commands.ts";
 import { backup, copy, doctor, mcp, open, repair, serve } from "./serve/commands.ts";
 import { token } from "./serve/token.ts";
 
+export interface ListedGroup {
+  readonly heading: string;
+  readonly commands: readonly (CliCommand | CommandGroup)[];
+}
+
+export const LISTED: readonly ListedGroup[] = [
+  { heading: "Look at sessions:", commands: [ls, show, search, usage, agents] },
+  {
+    heading: "Keep them:",
+    commands: [guard, send, restore, render, exportSession, handoff, unpack],
+  },
+  { heading: "Record new ones:", commands: [record, ...DIALECT_COMMANDS, resume] },
+  {
+    heading: "Prove what they say:",
+    commands: [verify, redact, prove, share, scan, keys, trust, head],
+  },
+  {
+    heading: "Serve them:",
+    commands: [serve, open, mcp, doctor, repair, backup, copy, token],
+  },
+];
+
 export const COMMANDS: readonly (CliCommand | CommandGroup)[] = [
-  record,
-  ls,
-  agents,
-  search,
-  show,
-  render,
-  exportSession,
-  usage,
-  ...DIALECT_COMMANDS,
-  verify,
-  redact,
-  prove,
-  share,
-  scan,
-  resume,
-  handoff,
-  unpack,
-  guard,
-  send,
-  restore,
-  doctor,
-  repair,
-  serve,
-  open,
-  mcp,
-  backup,
-  copy,
-  token,
-  keys,
-  trust,
-  head,
+  ...LISTED.flatMap(({ commands }) => commands),
   completions,
 ];

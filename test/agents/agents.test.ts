@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { LISTED } from "../../src/cli/commands.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { put } from "../cli/stores.ts";
 import { putClaude, turnOf } from "./claude-files.ts";
@@ -69,16 +70,24 @@ test("agents without any agent says where it looked", async () => {
   expect(stderr).toContain(`Claude Code: ${join(user.home, ".claude")}`);
 });
 
-test("verbatim alone in a terminal shows what it found and what to do next", async () => {
+test("verbatim alone in a terminal shows sessions, what will be deleted, the cost and the commands", async () => {
   const user = new CliUser();
-  for (let n = 1; n <= 4; n++) aged(putClaude(user.home, { id: id(n), prompt: `Task ${n}` }), n);
+  for (let n = 1; n <= 6; n++) aged(putClaude(user.home, { id: id(n), prompt: `Task ${n}` }), n);
+  aged(putClaude(user.home, { id: id(7) }), 60);
   const shown = await user.runInTerminal([]);
-  expect(shown).toContain("Claude Code: 4 sessions in ~/.claude");
   expect(shown).toMatch(/Task 1[^\n]*1f1c2d3e\n[^\n]*Task 2[^\n]*\n[^\n]*Task 3/);
-  expect(shown).not.toContain("Task 4");
-  for (const next of ["serve --open", "show last", "guard"]) {
-    expect(shown).toContain(`  verbatim ${next} `);
+  expect(shown).not.toContain("Task 6");
+  expect(shown).toContain("Sessions: Claude Code 7\n");
+  expect(shown).toMatch(/About to be deleted: 1 session older than 30 days: Claude Code removes/);
+  expect(shown).toContain("Cost: `verbatim usage` counts it\n");
+  for (const { heading, commands } of LISTED) {
+    const names = commands.map(({ name }) => name).join(", ");
+    expect(shown).toMatch(new RegExp(`^${heading} +${names}$`, "m"));
   }
+  for (const next of ["serve --open", "show last"]) expect(shown).toContain(`  verbatim ${next} `);
+
+  await user.run(["usage"]);
+  expect(await user.runInTerminal([])).toMatch(/^Cost: \$\d+\.\d\d.* today/m);
   expect((await user.run([])).stdout).toContain("Usage: verbatim");
   expect(await new CliUser().runInTerminal([])).toContain("Usage: verbatim");
 });

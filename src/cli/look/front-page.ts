@@ -1,6 +1,7 @@
 /**
- * Front page: what `verbatim` alone prints on a terminal: the agents found, their newest sessions,
- * and what to do next. Reads only the sessions that it shows, and those only once.
+ * Front page: what `verbatim` alone prints on a terminal: the newest sessions, what agents are about
+ * to delete, what today cost, and the commands. Reads only the sessions that it shows, and those
+ * only once.
  */
 
 import { nodeHost } from "../../core/base/node-host.ts";
@@ -8,27 +9,23 @@ import { catalogPath } from "../../core/base/node-paths.ts";
 import { type FoundLog, rowLineOf, type SessionRow } from "../../dialects/session-row.ts";
 import { Catalog } from "../../sessions/catalog/catalog.ts";
 import { bareRow } from "../../sessions/catalog/table.ts";
-import { findAgents } from "../../sessions/list/agents.ts";
+import { type FoundAgent, findAgents } from "../../sessions/list/agents.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { knownRow } from "../../sessions/list/known-row.ts";
+import { groupDigits } from "../../sessions/render/phrases.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
+import { lastLook, usageDirectory } from "../../usage/ledger/ledger-file.ts";
 import type { Io } from "../command/command.ts";
-import { retentionText, sessionsText, shortPath } from "./agents.ts";
+import { LISTED } from "../commands.ts";
+import { retentionText } from "./agents.ts";
 import { liveAmong } from "./listing-json.ts";
 import { sessionTable } from "./session-table.ts";
+import { statusLine } from "./statusline.ts";
 
-const SHOWN = 3;
+const SHOWN = 5;
 /** Subagents' sessions are passed over. */
-const LOOKED_AT_MAX = 12;
-
-const NEXT = `Next:
-  verbatim serve --open           read them in a browser
-  verbatim show last              print the latest one
-  verbatim guard                  keep a copy of all of them for good
-
-\`verbatim ls\` lists them, \`verbatim --help\` lists the commands.
-`;
+const LOOKED_AT_MAX = 20;
 
 /** False if there is nothing to show. */
 export async function printFrontPage(io: Io): Promise<boolean> {
@@ -36,12 +33,6 @@ export async function printFrontPage(io: Io): Promise<boolean> {
   const logs: { readonly log: FoundLog; readonly store: FoundStore }[] = [];
   const found = await findAgents(process.cwd(), nowMs, (log, store) => logs.push({ log, store }));
   if (logs.length === 0) return false;
-  const agents = found
-    .filter(({ sessions }) => sessions > 0)
-    .flatMap((agent) => [
-      `${agent.label}: ${sessionsText(agent.sessions)} in ${shortPath(agent.root)}`,
-      ...(agent.retention?.due ? [`  ${retentionText(agent)}`] : []),
-    ]);
   const newest = logs.sort((a, b) => b.log.mtimeMs - a.log.mtimeMs);
   const sessions = await rowsOf(newest.slice(0, LOOKED_AT_MAX));
   const shown = new Map(sessions.map((line) => [keyOf(line.place, line.id), line]));
@@ -50,8 +41,42 @@ export async function printFrontPage(io: Io): Promise<boolean> {
   });
   const live = await liveAmong(sessions, nowMs);
   const table = sessionTable(sessions, { sort: "updated", nowMs, found: lines, live }, io);
-  await io.print(`${safeText(agents.join("\n"))}\n\n${table.join("\n")}\n\n${NEXT}`);
+  const facts = safeText([...agentLines(found), costLine(nowMs)].join("\n"));
+  await io.print([table.join("\n"), facts, groupLines(), NEXT].join("\n\n"));
   return true;
+}
+
+const NEXT = `Next:
+  verbatim show last              print the latest session
+  verbatim serve --open           read all of them in a browser
+  verbatim --help                 what each command does
+`;
+
+/** How many sessions there are, and what agents are about to delete. */
+function agentLines(found: readonly FoundAgent[]): string[] {
+  const agents = found.filter(({ sessions }) => sessions > 0);
+  const own = agents.filter(({ isGuarded }) => !isGuarded);
+  const due = agents.filter(({ retention }) => retention !== null && retention.due > 0);
+  const counts = own.map(({ label, sessions }) => `${label} ${groupDigits(sessions)}`);
+  return [
+    `Sessions: ${counts.join(", ")}`,
+    ...due.map((agent) => `About to be deleted: ${retentionText(agent)}`),
+    ...(due.length > 0 ? ["  `verbatim guard` keeps a copy of every session for good"] : []),
+  ];
+}
+
+/** As the last look at all sessions counted it: counting them now may take long. */
+function costLine(nowMs: number): string {
+  const { line, error } = statusLine("", nowMs);
+  if (error !== null) return `Cost: unknown; ${error}`;
+  return lastLook(usageDirectory()) === 0 ? "Cost: `verbatim usage` counts it" : `Cost: ${line}`;
+}
+
+function groupLines(): string {
+  const width = Math.max(...LISTED.map(({ heading }) => heading.length));
+  return LISTED.map(({ heading, commands }) => {
+    return `${heading.padEnd(width)}  ${commands.map(({ name }) => name).join(", ")}`;
+  }).join("\n");
 }
 
 async function rowsOf(
