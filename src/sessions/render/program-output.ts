@@ -1,9 +1,9 @@
 /**
  * Program output: what a program printed on a terminal, as runs of text in one look each.
  *
- * PO1  A look is colours and weights from a fixed set; nothing of the text is in it.
- * PO2  Every other escape is dropped: movements of the cursor, titles, links, queries. None is printed.
- * PO3  A line that was written over (CR, a progress bar) is shown in its last state.
+ * PO1  Every other escape is dropped: movements of the cursor, titles, links, queries. None is printed.
+ * PO2  A line that was written over (CR, a progress bar) is shown in its last state.
+ * - A look is colours and weights from a fixed set; nothing of the text is in it.
  * - The work is bounded: a text with more than RUNS_MAX changes of colour is shown without any.
  */
 
@@ -61,7 +61,7 @@ export function outputRuns(text: string): TextRun[] | null {
   return runs;
 }
 
-/** PO3. A letter that was struck over is replaced; colours of what was written over stay. */
+/** PO2. A letter that was struck over is replaced; colours of what was written over stay. */
 function lastState(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   return lines.map((line) => withoutBackspaces(overwritten(line))).join("\n");

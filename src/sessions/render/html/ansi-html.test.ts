@@ -37,7 +37,7 @@ test("colours and weights are classes of a fixed set (AN1)", () => {
   assert.deepEqual(runs(`${ESC}[>4;1mplain`), []);
 });
 
-test("other escapes are dropped, and none is printed (PO2)", () => {
+test("other escapes are dropped, and none is printed (PO1)", () => {
   for (const each of [
     "[2J",
     "[1A",
@@ -61,7 +61,7 @@ test("other escapes are dropped, and none is printed (PO2)", () => {
   assert.equal(textOf(`a${ESC}`), "a");
 });
 
-test("a line that was written over is shown in its last state (PO3)", () => {
+test("a line that was written over is shown in its last state (PO2)", () => {
   assert.equal(textOf("10 %\r50 %\r100 %\ndone"), "100 %\ndone");
   assert.equal(textOf("10 %\r100 %\r\nnext\r"), "100 %\nnext");
   assert.equal(textOf(`10 %\r${ESC}[K100 %\r${ESC}[K`), "100 %");
