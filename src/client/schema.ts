@@ -67,6 +67,9 @@ export function partly<P extends Properties, R extends keyof P & string>(
   return { type: "object", properties, required, additionalProperties: false };
 }
 
+/** An object of someone else, with any fields. */
+export const anyObject: Schema<Readonly<Record<string, unknown>>> = { type: "object" };
+
 /** Another schema of the document, by the name that it has there. */
 export function ref<T>(name: string, _schema?: Schema<T>): Schema<T> {
   return { $ref: `#/components/schemas/${name}` };

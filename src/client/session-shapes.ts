@@ -4,6 +4,7 @@ import { ASIDES, type Entry, type Part } from "../core/model/entry.ts";
 import { SESSION_STATUSES, type Summary } from "../core/model/summary.ts";
 import { TOOL_KINDS, type ToolView } from "../core/model/tool-view.ts";
 import {
+  anyObject,
   boolean,
   choice,
   constant,
@@ -71,6 +72,9 @@ const SUMMARY = {
     orNull(object({ at: orNull(string), reason: string })),
     "The last erasure that the session states: text that was in it is gone; null if none",
   ),
+  tags: describeSchema(list(string), "What its creator said about it, as are user and metadata"),
+  user: orNull(string),
+  metadata: orNull(anyObject),
   lines: count,
   badLines: count,
   bytes: count,
@@ -202,6 +206,7 @@ export const NEUTRAL_ENTRY = partly(
     usage: orNull(ref("Usage", USAGE)),
     outcome: choice(["completed", "error", null]),
     error: orNull(object({ code: string, detail: string })),
+    metadata: describeSchema(anyObject, "What the recording program adds to the entry"),
     native: {
       type: "object",
       description: "The line as it was parsed; left out by native=false",

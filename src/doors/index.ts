@@ -38,7 +38,17 @@ export {
 } from "../core/base/published-errors.ts";
 export type { OnBadLine } from "../core/log/bad-line-warning.ts";
 export type { Durability, LogMode } from "../core/log/log-options.ts";
-export type { Entry, Native, NewEntry, Part, Role, Speaker, Usage } from "../core/model/entry.ts";
+export type {
+  Entry,
+  Metadata,
+  Native,
+  NewEntry,
+  Part,
+  Role,
+  SessionLabels,
+  Speaker,
+  Usage,
+} from "../core/model/entry.ts";
 export type { SessionStatus } from "../core/model/summary.ts";
 export type { EntireOptions } from "../dialects/entire/options.ts";
 export type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stored-entries.ts";

@@ -10,7 +10,7 @@
  * - Every dialect writes every known field, or refuses the entry.
  */
 
-import type { Entry, NewEntry, Part, Role } from "./entry.ts";
+import type { Entry, NewEntry, Part, Role, SessionLabels } from "./entry.ts";
 import { PlainCopy } from "./plain-json.ts";
 
 export const KINDS = ["start", "message", "turn_start", "turn_end", "end", "other"] as const;
@@ -107,6 +107,11 @@ const part: Check = (value, copy) => {
   return shaped(given, fields, copy, `a ${type} part`);
 };
 
+const object: Check = (value, copy) => {
+  copy.plain(value);
+  return copy.json(value);
+};
+
 const ENTRY: Readonly<Record<Exclude<keyof Entry, "native" | "saidBy">, Field>> = {
   kind: required(oneOf(KINDS)),
   at: either(time),
@@ -122,7 +127,34 @@ const ENTRY: Readonly<Record<Exclude<keyof Entry, "native" | "saidBy">, Field>> 
   usage: either((value, copy) => shaped(copy.plain(value), USAGE, copy, "a usage")),
   outcome: either(oneOf(OUTCOMES)),
   error: either((value, copy) => shaped(copy.plain(value), ERROR, copy, "an error")),
+  metadata: optional(object),
 };
+
+/** A list of sessions has the labels of each. */
+export const LABEL_LIMITS = { charsMax: 200, tagsMax: 20, metadataCharsMax: 4096 } as const;
+
+const label: Check = (value, copy) => {
+  const { charsMax } = LABEL_LIMITS;
+  const given = filled(value, copy) as string;
+  return given.length <= charsMax ? given : copy.refuse(`longer than ${charsMax} characters`);
+};
+
+const LABELS: Readonly<Record<keyof SessionLabels, Field>> = {
+  title: optional(label),
+  tags: optional((value, copy) => {
+    const { tagsMax } = LABEL_LIMITS;
+    const tags = copy.list(value, (tag) => label(tag, copy));
+    return tags.length <= tagsMax ? tags : copy.refuse(`more than ${tagsMax} tags`);
+  }),
+  user: optional(label),
+  metadata: optional((value, copy) => {
+    const { metadataCharsMax } = LABEL_LIMITS;
+    const given = object(value, copy);
+    if (JSON.stringify(given).length <= metadataCharsMax) return given;
+    return copy.refuse(`longer than ${metadataCharsMax} characters as JSON`);
+  }),
+};
+export const LABEL_NAMES = Object.keys(LABELS) as readonly (keyof SessionLabels)[];
 
 /** Hints for fields that callers mistake for fields of an entry. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -141,6 +173,12 @@ const INSTEAD: Readonly<Record<string, string>> = {
 export function checkedEntry(given: unknown): NewEntry {
   const copy = new PlainCopy();
   return copy.run(() => shaped(copy.plain(given), ENTRY, copy, "an entry") as unknown as NewEntry);
+}
+
+/** The labels of a session as they will be written; throws INVALID_ENTRY. */
+export function checkedLabels(given: SessionLabels): SessionLabels {
+  const copy = new PlainCopy();
+  return copy.run(() => shaped(copy.plain(given), LABELS, copy, "a session's labels"));
 }
 
 function shaped(given: object, shape: Shape, copy: PlainCopy, what: string) {

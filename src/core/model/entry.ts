@@ -68,6 +68,19 @@ export interface Usage {
   readonly spend: number | null;
 }
 
+/** Data of the program that records; Verbatim stores it and gives it back. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** What the creator of a session says about it. */
+export interface SessionLabels {
+  readonly title?: string;
+  readonly tags?: readonly string[];
+  /** The person that it is for. */
+  readonly user?: string;
+  /** At most 4 KiB of JSON: lists have it. */
+  readonly metadata?: Metadata;
+}
+
 export interface Entry {
   /**
    * `start` and `end` bound a session, `turn_start` and `turn_end` an LLM round trip; `other` is
@@ -89,6 +102,8 @@ export interface Entry {
   readonly isPartial?: true;
   /** Of one turn on `turn_end` and messages, of the whole session on `end`. */
   readonly usage: Usage | null;
+  /** What the program that appended it adds: any JSON object. Absent where there is none. */
+  readonly metadata?: Metadata;
   /** How a session ended; null on all other kinds. */
   readonly outcome: "completed" | "error" | null;
   /** Why it ended in an error. */

@@ -1,5 +1,7 @@
 /** Summary: facts about a whole session, for listings and the HTTP API. */
 
+import type { Metadata } from "./entry.ts";
+
 export const SESSION_STATUSES = ["completed", "error", "running", "paused"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
@@ -33,6 +35,10 @@ export interface Summary {
   readonly linesRemoved: number | null;
   /** The last erasure that the session states; null if there was none. */
   readonly erased: { readonly at: string | null; readonly reason: string } | null;
+  /** What its creator said about it. */
+  readonly tags: readonly string[];
+  readonly user: string | null;
+  readonly metadata: Metadata | null;
   /** All lines, including bad ones. */
   readonly lines: number;
   readonly badLines: number;

@@ -2,7 +2,7 @@
  * Reading: the facet that says what a line means. Pure: no files, no clock, no randomness.
  */
 
-import type { Aside, Entry, Native, Usage } from "../../core/model/entry.ts";
+import type { Aside, Entry, Metadata, Native, Usage } from "../../core/model/entry.ts";
 import type { ResultView } from "../result-view.ts";
 import type { ToolTable } from "../tool-table.ts";
 
@@ -95,6 +95,10 @@ export interface SessionDetails {
   readonly summary?: string;
   /** The id of the session that started this one. */
   readonly parent?: string;
+  /** What its creator says about it. */
+  readonly tags?: readonly string[];
+  readonly user?: string;
+  readonly metadata?: Metadata;
   /** When it began and last changed, where no line has a time. ISO 8601, UTC. */
   readonly createdAt?: string;
   readonly updatedAt?: string;

@@ -4,7 +4,7 @@
  */
 
 import type { Host } from "../../core/base/host.ts";
-import type { Native, NewEntry } from "../../core/model/entry.ts";
+import type { Native, NewEntry, SessionLabels } from "../../core/model/entry.ts";
 
 export interface Writing {
   readonly newIds: NewIds;
@@ -19,8 +19,13 @@ export interface Writing {
     parent: string,
     natives: readonly Native[],
   ): { readonly start: Native; readonly rest: readonly Native[] };
-  /** The first line of a session that another one started. Absent if lines do not name it. */
-  childStart?(parent: string): Native;
+  /** The first line of a session of which something is known. Absent if lines say nothing of it. */
+  readonly start?: {
+    readonly says: readonly (keyof SessionStart)[];
+    line(start: SessionStart): Native;
+  };
+  /** Entries may have metadata. */
+  readonly hasMetadata?: true;
   /** A message may become several lines with the same message id. */
   readonly splitsMessages?: true;
   /** The agent is one path segment, so it has no slash. */
@@ -35,6 +40,12 @@ export interface Writing {
   readonly once?: Once;
   /** Absent if a line may be as long as the log allows. */
   readonly spilling?: Spilling;
+}
+
+/** What is known of a session when it is created. */
+export interface SessionStart extends SessionLabels {
+  /** The id of the session that started it. */
+  readonly parent?: string;
 }
 
 /** What the writer knows when it makes a line. */

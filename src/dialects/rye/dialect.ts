@@ -168,7 +168,7 @@ function makeDialect(envelope: Envelope): WrittenDialect<"rye"> {
           nowMs: facts.nowMs,
         }),
       forkStart,
-      childStart: (parent) => forkStart(parent, []).start,
+      start: { says: ["parent"], line: ({ parent = "" }) => forkStart(parent, []).start },
       hasStart: true,
       recording,
     },

@@ -86,6 +86,7 @@ export function neutralOf(said: Native): Partial<Entry> {
   if (messageId !== null) entry.messageId = messageId;
   if (stopReason !== null) entry.stopReason = stopReason;
   if (said.isPartial === true) entry.isPartial = true;
+  if (isObject(said.metadata)) entry.metadata = said.metadata;
   return entry;
 }
 

@@ -8,16 +8,16 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
 import type { Native } from "../../core/model/entry.ts";
-import { checkedEntry } from "../../core/model/entry-check.ts";
+import { checkedEntry, checkedLabels, LABEL_NAMES } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import type { WrittenDialect } from "../dialect.ts";
-import type { SessionDetails } from "../facets/reading.ts";
 import type { WriterFacts } from "../facets/writing.ts";
 import { getObject, getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
 import { complete as completeLine, express } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { turnsOf } from "./sdk-dialect.ts";
+import { about, START } from "./start.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];
@@ -77,14 +77,10 @@ export const verbatim: WrittenDialect<"verbatim"> = {
     newIds: datedIds,
     express,
     complete,
-    childStart: (parent) => ({ type: TYPE, parent, entry: { kind: "start" } }),
+    start: START,
+    hasMetadata: true,
   },
 };
-
-function about(native: Native): SessionDetails | null {
-  const parent = getString(native, "parent");
-  return parent ? { parent } : null;
-}
 
 /** Accepts a whole line, or an entry alone, which it checks as `append` does. */
 function complete(given: Native, facts: WriterFacts): Native {
@@ -97,6 +93,8 @@ function complete(given: Native, facts: WriterFacts): Native {
       throw invalidEntry(field, "expected string");
     }
   }
+  const labels = LABEL_NAMES.map((name) => [name, line[name as keyof typeof line]]);
+  checkedLabels(Object.fromEntries(labels));
   const { at, ...entry } = checkedEntry(isAlone ? given : getObject(given, "entry"));
   return completeLine({ ...line, at: line.at ?? at ?? undefined, agent, entry }, facts);
 }

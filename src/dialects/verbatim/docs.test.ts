@@ -7,6 +7,7 @@ import { KINDS } from "../../core/model/entry-check.ts";
 import { verbatim } from "./dialect.ts";
 
 const lines = docsPage("formats/verbatim").lines("jsonl verbatim-line");
+const labelled = docsPage("formats/verbatim").lines("jsonl verbatim-labels");
 const natives = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 const facts = { id: "s", agent: null, cwd: "/", version: "0", model: null };
 
@@ -58,7 +59,7 @@ test("a session that another one started begins with a line that names it, and i
   const { id, at, parent, agent } = JSON.parse(line) as Record<string, string>;
   assert.ok(id && at && parent && agent);
   const known = { ...facts, agent, nowMs: Date.parse(at), newId: () => id };
-  const native = verbatim.writing.complete(verbatim.writing.childStart?.(parent) ?? {}, known);
+  const native = verbatim.writing.complete(verbatim.writing.start?.line({ parent }) ?? {}, known);
   assert.equal(JSON.stringify(native), line);
   assert.deepEqual(verbatim.reading.about?.(native, "s"), { parent });
   assert.equal(verbatim.reading.agentSaidIn?.(native), agent);
@@ -73,4 +74,16 @@ test("an agent or a parent that is no text is refused", () => {
       new RegExp(`${field}.*expected string`),
     );
   }
+});
+
+test("the page's example of labels is written and read as the page says", () => {
+  const [start = "", said = ""] = labelled;
+  const { id, at, type: _, entry: __, ...labels } = JSON.parse(start) as Record<string, unknown>;
+  const known = { ...facts, nowMs: Date.parse(String(at)), newId: () => String(id) };
+  const native = verbatim.writing.complete(verbatim.writing.start?.line(labels) ?? {}, known);
+  assert.equal(JSON.stringify(native), start);
+  const { title: chosenTitle, ...others } = labels;
+  assert.deepEqual(verbatim.reading.about?.(native, "s"), { chosenTitle, ...others });
+  const { entry } = verbatim.reading.decode(JSON.parse(said));
+  assert.deepEqual(entry?.metadata, { traceId: "7f6c6a1e" });
 });

@@ -18,6 +18,7 @@ import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { complete, express } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { cutBefore, LINE_TYPES, takingBack } from "./line.ts";
+import { about, START } from "./start.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sdk"];
@@ -102,6 +103,7 @@ export const sdk: WrittenDialect<"sdk"> = {
   },
   reading: {
     decode,
+    about,
     isSilent: ({ type }) => LINE_TYPES.includes(type as string),
   },
   turns: {
@@ -113,6 +115,8 @@ export const sdk: WrittenDialect<"sdk"> = {
     newIds: perAgent,
     express,
     complete,
+    start: START,
+    hasMetadata: true,
     recording: requireSessionId("sdk", "<framework>/<session>"),
   },
 };

@@ -263,13 +263,13 @@ async function appendAll(
   dropped: ReadonlySet<number>,
 ): Promise<void> {
   const facts = mappingFacts({ id: session.id, agent: null, cwd: session.root });
-  const { express } = writingOf(session.dialect);
+  const writing = writingOf(session.dialect);
   const appends = new GroupedAppends(session, (reason) => {
     throw reason;
   });
   for await (const entry of entriesFor(session.dialect.name, original, () => {})) {
     if (dropped.has(entry.line)) continue;
-    for (const native of express(neutral(entry), facts)) await appends.add(native);
+    for (const native of writing.express(neutral(entry, writing), facts)) await appends.add(native);
   }
   await appends.settle();
 }

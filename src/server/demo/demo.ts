@@ -100,7 +100,7 @@ async function write(store: Store): Promise<readonly Session[]> {
   const parent = await store.create({ agent: DEMO_AGENT, wait: true });
   const child = await store.create({ agent: DEMO_CHILD_AGENT, wait: true });
   const model = DEMO_MODEL;
-  await child.appendNative({ ...child.dialect.writing?.childStart?.(parent.id), model });
+  await child.appendNative({ ...child.dialect.writing?.start?.line({ parent: parent.id }), model });
   for (const entry of DEMO_CHILD) await child.append(entry);
   await parent.append({ kind: "start", model });
   for (const [at, entries] of DEMO_TURNS.entries()) {

@@ -71,10 +71,12 @@ const LIMITS: OptionKinds<CaptureLimits> = { messageBytesMax: "count", eventChar
 
 /** Checked before the stream is touched: events that were read could not be kept. */
 function checkSession(session: unknown): void {
-  const { append, appendLines } = (session ?? {}) as Partial<Record<string, unknown>>;
+  const { append, appendLines, appendAll } = (session ?? {}) as Partial<Record<string, unknown>>;
   // An append with more parameters is of another kind of writer: it takes an id first, or a path.
   const takesEntries = typeof append === "function" && append.length <= 1;
-  if (takesEntries && typeof appendLines !== "function") return;
+  // A log has appendLines, and no method for entries.
+  const isLog = typeof appendLines === "function" && typeof appendAll !== "function";
+  if (takesEntries && !isLog) return;
   throw badArgument(
     "session",
     "must be a session, or have an append that takes one entry; see docs/capture.md",

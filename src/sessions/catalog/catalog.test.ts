@@ -39,6 +39,9 @@ const SUMMARY: Summary = {
   linesAdded: 3,
   linesRemoved: 1,
   erased: null,
+  tags: [],
+  user: null,
+  metadata: null,
   lines: 12,
   badLines: 1,
 };

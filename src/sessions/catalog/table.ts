@@ -28,7 +28,7 @@ import { NOTHING_KNOWN } from "../summary/summary.ts";
  * Raise it when an entry of the same log would be stored differently: another title, other roles,
  * other words. It is part of both schemas, so files with an older number are rebuilt from the logs.
  */
-export const EXTRACTION = 18;
+export const EXTRACTION = 19;
 
 /** A root in one dialect. */
 export interface CatalogRoot {

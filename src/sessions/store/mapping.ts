@@ -44,6 +44,7 @@ export const COMPARED = [
   "usage",
   "outcome",
   "error",
+  "metadata",
 ] as const;
 
 export type MappingResult =
@@ -61,10 +62,10 @@ export function mappingFacts(facts: Pick<WriterFacts, "id" | "agent" | "cwd">): 
   return { ...facts, nowMs: Date.now(), newId: randomUUID, version: "unknown", model: null };
 }
 
-/** The entry without the fields of its own line: the input of `append`. */
-export function neutral({ native: _, ...entry }: Entry): NewEntry {
+/** The entry without the fields of its own line, as lines of another dialect can say it. */
+export function neutral({ native: _, ...entry }: Entry, { hasMetadata }: Writing): NewEntry {
   const { kind, at, role, parts, model, usage, outcome, error } = entry;
-  const { messageId, stopReason, isPartial } = entry;
+  const { messageId, stopReason, isPartial, metadata } = entry;
   return {
     kind,
     at,
@@ -77,6 +78,7 @@ export function neutral({ native: _, ...entry }: Entry): NewEntry {
     ...(messageId === undefined ? {} : { messageId }),
     ...(stopReason === undefined ? {} : { stopReason }),
     ...(isPartial === undefined ? {} : { isPartial }),
+    ...(hasMetadata && metadata ? { metadata } : {}),
   };
 }
 
@@ -86,7 +88,7 @@ export function mapEntry(entry: Entry, dialect: Dialect, facts: WriterFacts): Ma
   let lines: readonly MappedLine[];
   try {
     const writing = writingOf(dialect);
-    const natives = writing.express(neutral(entry), facts);
+    const natives = writing.express(neutral(entry, writing), facts);
     lines = natives.map((native) => lineOf(writing.complete(native, facts), writing));
   } catch (cause) {
     if (!(cause instanceof VerbatimError) || cause.code !== "INVALID_ENTRY") throw cause;

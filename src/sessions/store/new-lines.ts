@@ -19,7 +19,12 @@ interface Writing {
 /** The lines of an entry; none if it only says that the session's files are due. */
 export function expressEntry(given: unknown, writing: Writing): readonly Native[] {
   const entry = checkedEntry(given);
-  const natives = writingOf(writing.dialect).express(entry, writing.facts);
+  const { express, hasMetadata } = writingOf(writing.dialect);
+  if (entry.metadata && !hasMetadata) {
+    const reason = `lines of the dialect ${writing.dialect.name} have no room for it; leave it out`;
+    throw invalidEntry("metadata", reason);
+  }
+  const natives = express(entry, writing.facts);
   if (natives.length === 0) refuseUnwritten(entry, writing);
   return natives;
 }

@@ -10,6 +10,7 @@ import {
   type OptionKinds,
 } from "../../core/base/choice.ts";
 import { checkLogChoices, type Durability, type LogMode } from "../../core/log/log-options.ts";
+import type { SessionLabels } from "../../core/model/entry.ts";
 import type { AllOptions, DialectOptions } from "../../dialects/all.ts";
 import {
   type AgentName,
@@ -84,14 +85,14 @@ export interface StoreOptions extends CommonOptions, AllOptions {
   readonly dialect?: string | undefined;
 }
 
-export interface CreateOptions {
+export interface CreateOptions extends SessionLabels {
   /** Default: a new id in the dialect's form. */
   readonly id?: string;
   /** The agent of its entries. Default: the store's. */
   readonly agent?: string;
   /**
    * The id of the session that starts this one, in the same store. Lists and the viewer show both
-   * as a tree. For our own layout and rye.
+   * as a tree. For our own layouts and rye; title, tags, user and metadata are for our own.
    */
   readonly parent?: string;
   /**
@@ -126,6 +127,10 @@ const BEGIN_OPTIONS: OptionKinds<BeginOptions> = {
   id: "string",
   agent: "string",
   parent: "string",
+  title: "string",
+  tags: "any",
+  user: "string",
+  metadata: "object",
   wait: "boolean",
   from: "any",
 };

@@ -13,6 +13,7 @@ import type { Host } from "../../core/base/host.ts";
 import { catalogPath as defaultCatalogPath } from "../../core/base/node-paths.ts";
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
 import type { Native } from "../../core/model/entry.ts";
+import { checkedLabels } from "../../core/model/entry-check.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed, hostOf, loadDialects } from "../../dialects/all.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
@@ -101,20 +102,29 @@ export class Store implements Published {
 
   async create(options: CreateOptions = {}): Promise<Session> {
     checkBeginOptions(options);
-    const start = options.parent === undefined ? null : this.#startOf(options.parent);
+    const start = this.#startOf(options);
     const session = await this.begin(options);
     await session.openToAppend();
     if (start) await session.appendNative(start);
     return session;
   }
 
-  /** The first line of a session that this one started. */
-  #startOf(parent: string): Native {
+  /** The first line, if something is known of the session; refuses what lines cannot say. */
+  #startOf({ parent, title, tags, user, metadata }: CreateOptions): Native | null {
     const { name, naming, writing } = this.#dialect;
-    const { childStart } = writing ?? {};
-    if (!childStart) throw badOption("parent", `is not for the dialect ${name}; leave it out`);
-    naming.logPath(parent);
-    return childStart(parent);
+    const given = Object.entries({ parent, title, tags, user, metadata });
+    const said = given.filter(([, value]) => value !== undefined);
+    if (said.length === 0) return null;
+    const cannot = said.find(([field]) => !writing?.start?.says.some((each) => each === field));
+    if (cannot || !writing?.start) {
+      throw badOption(
+        `${cannot?.[0]}`,
+        `has no room in lines of the dialect ${name}; leave it out`,
+      );
+    }
+    if (parent !== undefined) naming.logPath(parent);
+    const labels = Object.fromEntries(said.filter(([field]) => field !== "parent"));
+    return writing.start.line({ ...(parent && { parent }), ...checkedLabels(labels) });
   }
 
   /** Like `create`, but the id is taken and nothing is written yet (`createWhole`). */

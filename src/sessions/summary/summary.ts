@@ -14,7 +14,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { oneLine } from "../../core/base/one-line.ts";
-import type { Aside, Entry, Part } from "../../core/model/entry.ts";
+import type { Aside, Entry, Metadata, Part } from "../../core/model/entry.ts";
 import { erasureIn } from "../../core/model/erasure.ts";
 import type { SessionStatus, Summary } from "../../core/model/summary.ts";
 import { type TurnMark, type TurnState, Turns } from "../../core/model/turns.ts";
@@ -44,6 +44,9 @@ export const NOTHING_KNOWN: Summary = {
   linesAdded: null,
   linesRemoved: null,
   erased: null,
+  tags: [],
+  user: null,
+  metadata: null,
   lines: 0,
   badLines: 0,
 };
@@ -66,6 +69,9 @@ export interface LearnedFacts {
   readonly branch?: string;
   readonly remote?: string;
   readonly parent?: string;
+  readonly tags?: readonly string[];
+  readonly user?: string;
+  readonly metadata?: Metadata;
   readonly createdAt?: string;
   readonly updatedAt?: string;
 }
@@ -188,7 +194,7 @@ export class SummaryFold {
   /** What a line says about the whole session: the first directory, the last of all else. */
   learn(learned: LearnedFacts): void {
     const { title, chosenTitle, summary, cwd, branch, remote, parent } = learned;
-    const { createdAt, updatedAt } = learned;
+    const { createdAt, updatedAt, tags, user, metadata } = learned;
     const about = this.#facts.about;
     if (createdAt) about.createdAt = createdAt;
     if (updatedAt) about.updatedAt = updatedAt;
@@ -199,6 +205,9 @@ export class SummaryFold {
     if (branch) about.branch = branch;
     if (remote) about.remote = remote;
     if (parent) about.parent = parent;
+    if (tags) about.tags = tags;
+    if (user) about.user = user;
+    if (metadata) about.metadata = metadata;
   }
 
   /** The sessions that this one says it started. */
@@ -239,6 +248,9 @@ export class SummaryFold {
       linesAdded: this.#changed.sum?.added ?? null,
       linesRemoved: this.#changed.sum?.removed ?? null,
       erased: this.#facts.erased,
+      tags: (about.tags ?? []).map(lineOf).filter((tag) => tag !== null),
+      user: lineOf(about.user ?? ""),
+      metadata: about.metadata ?? null,
       lines: this.#facts.lines,
       badLines: this.#facts.badLines,
     };

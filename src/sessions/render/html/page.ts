@@ -46,6 +46,9 @@ type Unsaid =
   | "repository"
   | "linesAdded"
   | "linesRemoved"
+  | "tags"
+  | "user"
+  | "metadata"
   | "erased";
 
 /** Consecutive lines that are not entries. */
