@@ -9,6 +9,7 @@ import { type FoundStore, findStores, type StoreLookup } from "../sessions/list/
 import type { FoundSession } from "../sessions/list/found-session.ts";
 import { isDialectMeant, knownAgents } from "../sessions/list/whose.ts";
 import type { SessionLog } from "../trust/session-log.ts";
+import { dataDirectoriesAmong, warnOfJournals } from "./journal-warnings.ts";
 
 export interface HistoryOptions {
   /**
@@ -53,14 +54,18 @@ export class Places {
   /** The stores with sessions, their dialects loaded; lines that hooks left are brought in first. */
   async stores(): Promise<FoundStore[]> {
     await this.#bringIn([]);
-    return findStores(this.lookups);
+    const stores = await findStores(this.lookups);
+    await this.#warnOf(stores);
+    return stores;
   }
 
   /** The one session that a name means; refuses with SESSION_NOT_FOUND. */
   async find(name: string): Promise<FoundSession> {
     const { findSession } = await import("../sessions/list/find-session.ts");
     await this.#bringIn([name]);
-    return findSession(this.host, name, this.lookups);
+    const found = await findSession(this.host, name, this.lookups);
+    await this.#warnOf([found]);
+    return found;
   }
 
   /** The signed file of the one session that a name means, and what judges it. It may be gone. */
@@ -72,6 +77,10 @@ export class Places {
     const [log, ...others] = await verifier.find([name]);
     if (log && others.length === 0) return { log, judging: verifier.judging };
     throw badName(name, `means ${others.length + 1} sessions; name one`);
+  }
+
+  async #warnOf(stores: readonly FoundStore[]): Promise<void> {
+    await warnOfJournals(this.host, dataDirectoriesAmong(stores), this.onWarning);
   }
 
   async #bringIn(names: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@ import { badOption } from "../core/base/choice.ts";
 import { VerbatimError } from "../core/base/errors.ts";
 import { catalogPath } from "../core/base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { iterateLogs } from "../dialects/find.ts";
+import { iterateLogs, type Unreadable } from "../dialects/find.ts";
 import { allRules, RULES_VERSION, SecretFinder } from "../evidence/scan/find-secrets.ts";
 import {
   type OwnPattern,
@@ -52,7 +52,9 @@ export async function* scanSessions(
   const how: ScanWith = { finder: new SecretFinder(all), own, signal };
   const kept = new KeptScans(keptPath(own !== null), versionOf(patterns), rescan);
   const isShown = ({ rule }: SessionFind) => rules.length === 0 || rules.includes(rule);
-  const targets = await targetsOf(places, sessions, options);
+  const unreadable: ScanResult[] = [];
+  const targets = await targetsOf(places, sessions, options, unreadable);
+  yield* unreadable;
   try {
     for (const [done, target] of targets.entries()) {
       signal?.throwIfAborted();
@@ -94,8 +96,9 @@ async function targetsOf(
   places: Places,
   names: readonly string[],
   options: HistoryScanOptions,
+  unreadable: ScanResult[],
 ): Promise<Target[]> {
-  if (names.length === 0) return allTargets(places, options);
+  if (names.length === 0) return allTargets(places, options, unreadable);
   const targets: Target[] = [];
   for (const name of names) {
     const found = await places.find(name);
@@ -113,13 +116,22 @@ function logOf({ dialect, root, id }: FoundSession): ScanTarget | null {
   return null;
 }
 
-async function allTargets(places: Places, options: HistoryScanOptions): Promise<ScanTarget[]> {
+async function allTargets(
+  places: Places,
+  options: HistoryScanOptions,
+  unreadable: ScanResult[],
+): Promise<ScanTarget[]> {
   const chosen = new ChosenSessions(options, places.cwd);
   const stores = chosen.storesOf(await places.stores());
   const isChosen = await choiceOf(places, chosen, stores, options);
   const targets: ScanTarget[] = [];
   for (const place of stores) {
-    for (const log of iterateLogs(place.root, dialectNamed(place.dialect).naming.layout)) {
+    const onUnreadable = ({ id, path, cause }: Unreadable) => {
+      const unscanned = [{ entry: null, reason: cause.message }];
+      unreadable.push({ session: id ?? path, ...place, finds: [], unscanned });
+    };
+    const { layout } = dialectNamed(place.dialect).naming;
+    for (const log of iterateLogs(place.root, layout, { onUnreadable })) {
       if (isChosen(place, log.id)) targets.push({ place, log });
     }
   }
@@ -147,8 +159,12 @@ async function choiceOf(
 }
 
 function checkRules(asked: readonly string[], known: readonly string[]): void {
-  const isUnknown = asked.some((id) => !known.includes(id));
-  if (isUnknown) throw badOption("rules", `has a rule that is not known: ${known.join(", ")}`);
+  const unknown = asked.find((id) => !known.includes(id));
+  if (unknown === undefined) return;
+  throw badOption(
+    "rules",
+    `is refused: no rule is called ${unknown}; known are ${known.join(", ")}`,
+  );
 }
 
 function patternsOf(texts: readonly string[]): OwnPattern[] {
@@ -159,7 +175,9 @@ function patternsOf(texts: readonly string[]): OwnPattern[] {
   });
   if (patterns.length > PATTERNS_MAX) throw badOption("patterns", `has at most ${PATTERNS_MAX}`);
   const names = patterns.map(({ name }) => name);
-  if (new Set(names).size < names.length) throw badOption("patterns", "has two of the same name");
+  const twice = names.find((name, n) => names.indexOf(name) !== n);
+  if (twice !== undefined)
+    throw badOption("patterns", `is refused: two patterns are called ${twice}`);
   return patterns;
 }
 

@@ -36,6 +36,14 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
       "src/trust/planted.ts": "export const planted = () => {};\n",
     },
   },
+  "a command that reaches past the history": {
+    breaks: "past-history",
+    at: "src/cli/prove/scan.ts",
+    files: {
+      "src/cli/prove/scan.ts":
+        'import { findStores } from "../../sessions/list/find-stores.ts";\nfindStores([]);\n',
+    },
+  },
   "a type-only import against the order": {
     breaks: "order",
     at: "src/core/log/planted.ts",

@@ -14,7 +14,9 @@ import { posix } from "node:path";
 import { findImports, type Import } from "./imports.ts";
 import { type LongFunction, readShape } from "./shape.ts";
 import {
+  BEHIND_HISTORY,
   BROWSER_SAFE,
+  BUILT_ON_HISTORY,
   COPIED_PACKAGES,
   DIALECT_FOLDERS,
   DIALECT_NAMES,
@@ -59,7 +61,8 @@ export type Rule =
   | "folder-files"
   | "function-length"
   | "spread-literal"
-  | "dialect-name";
+  | "dialect-name"
+  | "past-history";
 
 interface SourceFile {
   readonly path: string;
@@ -93,6 +96,7 @@ export function checkTree(tree: Tree): Violation[] {
   for (const file of files.values()) {
     checkName(file, report);
     checkShape(file, report);
+    checkHistory(file, report);
     // Tests load the modules that they break; all other code must be readable to this checker.
     if (file.district !== "test") {
       for (const text of file.unreadable) {
@@ -213,6 +217,16 @@ function checkName({ path }: SourceFile, report: Report): void {
     if (EMPTY_NAMES.includes(name)) {
       report("empty-name", path, `is named "${name}": name it for the thing inside`);
     }
+  }
+}
+
+/** What is built on the history does not reach past it. Types count as part of its results. */
+function checkHistory({ path, imports }: SourceFile, report: Report): void {
+  if (!BUILT_ON_HISTORY.includes(path)) return;
+  for (const { specifier, isTypeOnly } of imports) {
+    if (isTypeOnly || !isRelative(specifier)) continue;
+    if (!isIn(BEHIND_HISTORY, resolve(path, specifier))) continue;
+    report("past-history", path, `imports ${specifier}: call src/history instead`);
   }
 }
 

@@ -94,6 +94,20 @@ export const COPIED_PACKAGES: readonly string[] = [
 export const TEST_PACKAGES: readonly string[] = ["vitest", "fast-check"];
 export const TEST_FOLDERS: readonly string[] = ["test"];
 
+/**
+ * Code over sessions that goes through `src/history`, and imports nothing of the districts that
+ * history is made of, except types and what prints.
+ */
+export const BUILT_ON_HISTORY: readonly string[] = ["src/cli/prove/scan.ts"];
+export const BEHIND_HISTORY: readonly string[] = [
+  "src/evidence/",
+  "src/guard/",
+  "src/sessions/list/",
+  "src/sessions/search/",
+  "src/sessions/store/",
+  "src/usage/",
+];
+
 /** Names that do not say what is inside. */
 export const EMPTY_NAMES: readonly string[] = ["utils", "helpers", "types", "common"];
 

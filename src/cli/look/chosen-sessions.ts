@@ -4,7 +4,7 @@
  */
 
 import { dialectNamed } from "../../dialects/all.ts";
-import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import {
   isAgentMeant,
   isDialectMeant,
@@ -16,7 +16,9 @@ import {
 } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/published.ts";
-import { UsageError } from "../command/command.ts";
+import { type Io, UsageError } from "../command/command.ts";
+import { progressOn } from "../command/interruption.ts";
+import { NO_STORES } from "./store-notes.ts";
 
 export interface SessionChoice {
   readonly agent: string | undefined;
@@ -104,6 +106,22 @@ export class ChosenSessions {
     if (parent === null || parent === id || !program || program.hasForks) return false;
     return this.#found.has(keyOf({ dialect, root }, parent));
   }
+}
+
+/** Why nothing was found, after a look at all sessions; throws wrong usage for an unknown agent. */
+export async function whyNone(
+  choice: SessionChoice,
+  where: StoreLookup,
+  io: Io,
+): Promise<string | null> {
+  const { listPage } = await import("../../sessions/list/list-page.ts");
+  const chosen = new ChosenSessions(choice);
+  const stores = chosen.storesOf(await findStores(where));
+  if (stores.length === 0) return NO_STORES;
+  const { isShown } = chosen;
+  if (isShown === null) return null;
+  await listPage(stores, { limit: 1, isShown, onProgress: progressOn(io), onWarning: () => {} });
+  return chosen.whyNone();
 }
 
 function keyOf({ dialect, root }: FoundStore, id: string): string {
