@@ -8,7 +8,8 @@ import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io, Run } from "../command/command.ts";
-import { BadLines, EntryPrinter } from "./reading.ts";
+import { EntryPrinter } from "./entry-printer.ts";
+import { BadLines } from "./reading.ts";
 
 /** Prints the last entries and what follows them, until interrupted. */
 export async function showLive(session: Session, last: number, run: Run): Promise<number> {

@@ -4,14 +4,8 @@ import { resolve } from "node:path";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Io, type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import { withPager } from "../command/pager.ts";
-import {
-  BadLines,
-  EntryPrinter,
-  NOTHING_SHOWN,
-  openByName,
-  tellNotUnderstood,
-  tellTornTail,
-} from "./reading.ts";
+import { EntryPrinter } from "./entry-printer.ts";
+import { BadLines, NOTHING_SHOWN, openByName, tellNotUnderstood, tellTornTail } from "./reading.ts";
 
 /** They are held in memory, to be shown in order. */
 const LAST_MAX = 100_000;

@@ -146,15 +146,17 @@ export class CallText {
       const isSaid = change[0]?.kind === "place" && isHunkHead(change[0].text);
       return change.slice(isSaid ? 1 : 0);
     });
-    const width = Math.max(...lines.map(({ number }) => String(number ?? "").length));
     const rows = this.#options.isFolded ? lines.slice(0, FOLD_LINES_MAX) : lines;
+    const last = rows.reduce((most, { number }) => Math.max(most, number ?? 0), 0);
+    const width = last === 0 ? 0 : String(last).length;
     const shown = rows.map((line) => `${INDENT}${this.#diffLine(line, width)}`);
     return [...shown, ...this.#more(lines.length - rows.length, "more line")];
   }
 
   #diffLine({ kind, text, number }: NumberedLine, width: number): string {
     const place = width === 0 ? "" : `${String(number ?? "").padStart(width)} `;
-    return `${this.#paint.text(place, "faint")}${this.#line(`${SIGNS[kind]}${text}`, kind)}`;
+    const shown = this.#options.isFolded ? text.slice(0, FOLD_CHARS_MAX) : text;
+    return `${this.#paint.text(place, "faint")}${this.#line(`${SIGNS[kind]}${shown}`, kind)}`;
   }
 
   /** A text below the line; a long one from its start, or its last lines. */

@@ -38,7 +38,8 @@ export class Paint {
   }
 
   /** What a program printed, in its own colours. */
-  output(text: string): string {
+  output(given: string): string {
+    const text = given.replaceAll("\r\n", "\n");
     if (!isTerminalText(text)) return safeText(text);
     const runs = this.#hasColour ? outputRuns(text) : null;
     if (runs === null) return safeText(plainTerminal(text));

@@ -165,7 +165,7 @@ export class SessionText {
     if (saidBy === "program" || role === "tool") return this.#folded(text);
     const typed = isFolded && role === "user" && saidBy === undefined ? typedText(text) : text;
     if (saidBy !== undefined || role === "system" || typed === null) return this.#folded(text);
-    const safe = safeText(typed.trim());
+    const safe = safeText(typed.trim().replaceAll("\r\n", "\n"));
     return hasColour ? colourMarkdown(safe) : safe;
   }
 
