@@ -18,7 +18,7 @@ const THREAD = [
 ];
 
 test.each([
-  [["show", "hello-1"], `▸ look ${LONG} (no result)\n    in: [\n      ${LONG}\n`],
+  [["show", "hello-1"], `▸ look ${LONG} (no result)\n    in:\n        [\n          ${LONG}\n`],
   [["render", "hello-1"], `"id": ${LONG}`],
   [["show", "hello-1", "--html", "-"], LONG],
   [["show", "hello-1", "--html", "-"], `<span class="number">${LONG}</span>`],
