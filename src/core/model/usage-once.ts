@@ -40,7 +40,7 @@ export function isUsageRepeated(
 }
 
 /** `add` returns the entries whose usage is final. */
-export class HeldEntries<Item extends object> {
+class HeldEntries<Item extends object> {
   #held: Item[] = [];
   #messageId: string | null = null;
 
@@ -59,10 +59,6 @@ export class HeldEntries<Item extends object> {
     }
     this.#held.push(item);
     if (this.#held.length > ENTRIES_HELD_MAX) yield* this.end();
-  }
-
-  get isEmpty(): boolean {
-    return this.#held.length === 0;
   }
 
   *end(): Generator<Item> {
