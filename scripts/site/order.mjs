@@ -78,8 +78,12 @@ export const ORDER = [
 /** Folders whose pages are behind one page of the menu. */
 export const BEHIND = [{ folder: "docs/formats", page: "docs/formats.md" }];
 
-/** Pages for those who work on Verbatim: files, and folders with all their pages. */
+/**
+ * Pages for those who work on Verbatim, and one of a single framework, which others link: files, and
+ * folders with all their pages.
+ */
 export const OFF_MENU = [
+  "docs/guides/nextjs.md",
   "docs/adding-a-dialect.md",
   "docs/architecture.md",
   "docs/decisions",
