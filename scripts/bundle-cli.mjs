@@ -91,13 +91,9 @@ const OUTPUT = /** @type {const} */ ({
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
 });
 
-// Native packages find their binaries next to their own files.
-const natives = ["fs-native-extensions"];
-
 await build({
   input: { program, "hook-drain": hookDrain },
   platform: "node",
-  external: natives,
   plugins: [assignFiles, collectPackages],
   checks: { ineffectiveDynamicImport: false },
   output: {

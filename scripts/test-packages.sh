@@ -5,7 +5,7 @@
 set -euo pipefail
 
 packages=(
-  bsdutils chromium-headless-shell fish groff jq openssl postgresql python3 python3-cryptography zsh
+  bsdutils chromium-headless-shell fish gcc groff jq openssl postgresql python3 python3-cryptography zsh
 )
 
 is_installed() {

@@ -39,7 +39,7 @@ async function runWith(scripts: Readonly<Record<string, string>>): Promise<strin
 
 const LINE =
   "Missing here, and their tests are skipped: " +
-  "Chromium, fish, groff, jq, openssl, script, zsh. Install them";
+  "Chromium, fish, gcc, groff, jq, openssl, script, zsh. Install them";
 
 test("a run says in one line which packages are missing, and how to install them", async () => {
   const python = { python3: "exit 0" }; // It has the package cryptography.

@@ -107,11 +107,12 @@ test("a release is published after the tests, by a job that runs no code of the 
   assert.equal(jobs.executable?.strategy?.matrix.os?.length, 3);
 });
 
-test("publishing again publishes what is missing, SQLite first", () => {
+test("publishing again publishes what is missing, optional packages first", () => {
   const run = commandsOf("publish").find((each) => each.includes("npm publish")) ?? assert.fail();
   const folder = tempDirectory();
   const tarballs = [
     "verbatim-log",
+    "verbatim-log-lock-darwin",
     "verbatim-log-sqlite-linux-x64",
     "verbatim-log-sqlite-darwin-x64",
   ];
@@ -124,6 +125,7 @@ test("publishing again publishes what is missing, SQLite first", () => {
   const env = { PATH: `${folder}:${process.env.PATH}`, GITHUB_REF_NAME: "v1.2.3" };
   execFileSync("bash", ["--norc", "-e", "-c", run], { cwd: folder, env });
   assert.deepEqual(readFileSync(join(folder, "published"), "utf8").trim().split("\n"), [
+    "publish ./verbatim-log-lock-darwin-1.2.3.tgz --provenance --access public --tag latest",
     "publish ./verbatim-log-sqlite-linux-x64-1.2.3.tgz --provenance --access public --tag latest",
     "publish ./verbatim-log-1.2.3.tgz --provenance --access public --tag latest",
   ]);

@@ -1,7 +1,7 @@
 /**
  * The published package.json, made from the one of the repository: no scripts and no development
- * dependencies, and SQLite for each platform as optional dependencies. A clone does not need those.
- * They get the version of the release, so they are in no registry before it, and `npm ci` in a clone
+ * dependencies, and SQLite for each platform and the locks of macOS as optional dependencies. A clone
+ * does not need those. They get the version of the release, so they are in no registry before it, and `npm ci` in a clone
  * could not install them.
  *
  * `npm pack` in the repository packs it too, by its scripts `prepack` and `postpack`:
@@ -14,6 +14,7 @@ import { copyFileSync, readFileSync, realpathSync, renameSync, writeFileSync } f
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../setup.mjs";
+import { LOCK_PACKAGE } from "./lock-package.mjs";
 import { sqlitePackages } from "./sqlite-packages.mjs";
 
 /** Fields of package.json that only a clone uses. */
@@ -29,22 +30,21 @@ export function repositoryManifest() {
 }
 
 /**
- * @param {(name: string) => string} [sqliteFrom] a version, or the path of a tarball; the release's
+ * @param {(name: string) => string} [packageFrom] a version, or the path of a tarball; the release's
  *   own version if left out
  * @returns {string}
  */
-export function publishedManifest(sqliteFrom) {
+export function publishedManifest(packageFrom) {
   const manifest = repositoryManifest();
-  const from = sqliteFrom ?? (() => manifest.version);
+  const from = packageFrom ?? (() => manifest.version);
+  const optional = [LOCK_PACKAGE, ...sqlitePackages().map(({ name }) => name)];
   const published = Object.entries(manifest).filter(([field]) => !ONLY_IN_A_CLONE.includes(field));
   return `${JSON.stringify(
     {
       ...Object.fromEntries(published),
       // For bundlers of users. In a clone it would hold for the viewer too, which imports style sheets.
       sideEffects: false,
-      optionalDependencies: Object.fromEntries(
-        sqlitePackages().map(({ name }) => [name, from(name)]),
-      ),
+      optionalDependencies: Object.fromEntries(optional.map((name) => [name, from(name)])),
     },
     null,
     2,

@@ -1,6 +1,6 @@
 /**
- * `npm run release:pack -- FOLDER`: the tarballs of a release, in FOLDER: verbatim-log, and one with
- * SQLite for each platform. Builds first, if needed.
+ * `npm run release:pack -- FOLDER`: the tarballs of a release, in FOLDER: verbatim-log, the locks of
+ * macOS, and one with SQLite for each platform. Builds first, if needed.
  *
  * The published package.json is not the one of the repository (manifest.mjs). The repository's is
  * private, so that npm does not publish the repository itself.
@@ -14,6 +14,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { main, root, setUp } from "../setup.mjs";
+import { writeLockPackage } from "./lock-package.mjs";
 import { publishedManifest, repositoryManifest } from "./manifest.mjs";
 import { sqlitePackages, writeSqlitePackage } from "./sqlite-packages.mjs";
 
@@ -32,7 +33,7 @@ export async function packRelease(into, { isLocal = false } = {}) {
   try {
     const manifest = repositoryManifest();
     const { name, version, files } = manifest;
-    const folders = sqlitePackages().map((one) => writeSqlitePackage(one, manifest, staging));
+    const sqlite = sqlitePackages().map((one) => writeSqlitePackage(one, manifest, staging));
 
     const folder = join(staging, name);
     mkdirSync(folder);
@@ -40,11 +41,11 @@ export async function packRelease(into, { isLocal = false } = {}) {
     for (const part of new Set(files.map((path) => path.split("/")[0] ?? ""))) {
       if (!part.startsWith("!")) cpSync(join(root, part), join(folder, part), { recursive: true });
     }
-    const tarball = (/** @type {string} */ sqlite) =>
-      `file:${join(resolve(into), `${sqlite}-${version}.tgz`)}`;
+    const tarball = (/** @type {string} */ optional) =>
+      `file:${join(resolve(into), `${optional}-${version}.tgz`)}`;
     const text = isLocal ? publishedManifest(tarball) : publishedManifest();
     writeFileSync(join(folder, "package.json"), text);
-    return await npmPack([folder, ...folders], into);
+    return await npmPack([folder, writeLockPackage(manifest, staging), ...sqlite], into);
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }

@@ -3,9 +3,9 @@
  * without Node. For the platform it runs on, with the Node that runs it: 25.5 or later, which can build
  * one by itself (`--build-sea`).
  *
- * The file contains what the command line needs of the package, and the lock package with one binary.
- * When it first runs, it writes them to the user's cache directory (sea-main.cjs), because neither
- * a native module nor a thread can be loaded from inside. SQLite is Node's own.
+ * The file contains what the command line needs of the package, and on macOS the lock package with one
+ * binary. When it first runs, it writes them to the user's cache directory (sea-main.cjs), because
+ * neither a native module nor a thread can be loaded from inside. SQLite is Node's own.
  */
 
 import { execFileSync } from "node:child_process";
@@ -33,9 +33,15 @@ const PARTS = [
   "dist/licenses.md",
   "LICENSE",
 ];
-/** The lock package and what it loads. */
-const MODULES = ["fs-native-extensions", "require-addon", "which-runtime"];
-const RESOLVERS = ["bare-addon-resolve", "bare-module-resolve", "bare-semver"];
+/** The lock package of macOS and what it loads (src/core/base/lock.ts). */
+const MODULES = [
+  "bare-addon-resolve",
+  "bare-module-resolve",
+  "bare-semver",
+  "fs-native-extensions",
+  "require-addon",
+  "which-runtime",
+];
 
 /** The files of the executable: path in the package, content. */
 function contents() {
@@ -47,7 +53,7 @@ function contents() {
     } else if (isNeeded(path)) files.set(path, readFileSync(join(root, path)));
   };
   for (const part of PARTS) add(part);
-  for (const name of [...MODULES, ...RESOLVERS]) add(`node_modules/${name}`);
+  if (process.platform === "darwin") for (const name of MODULES) add(`node_modules/${name}`);
   const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   files.set("package.json", Buffer.from(JSON.stringify({ name, version, type: "module" })));
   return files;

@@ -111,7 +111,11 @@ async function build(app, settings) {
 async function tryApplication(app, args) {
   const port = await freePort();
   const env = { PATH: process.env.PATH, HOME: app, PORT: String(port), HOSTNAME: "127.0.0.1" };
-  const server = spawn(process.execPath, args, { cwd: app, env, stdio: ["ignore", "pipe", 2] });
+  const server = spawn(process.execPath, args, {
+    cwd: app,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   const ended = once(server, "exit");
   try {
     await new Promise((resolve) => {

@@ -154,12 +154,10 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     at: "src/core/log/planted.ts",
     files: { "src/core/log/planted.ts": 'import pad from "left-pad";\npad();\n' },
   },
-  "the lock package outside its file": {
+  "a package outside its file": {
     breaks: "package-place",
     at: "src/core/base/planted.ts",
-    files: {
-      "src/core/base/planted.ts": 'import { tryLock } from "fs-native-extensions";\ntryLock();\n',
-    },
+    files: { "src/core/base/planted.ts": 'import { Decompress } from "fzstd";\nDecompress;\n' },
   },
   "a command-line package outside the command line": {
     breaks: "package-place",

@@ -58,7 +58,6 @@ export const NEEDS_NODE: readonly RegExp[] = [
  * A package that is not listed may be imported nowhere.
  */
 export const PACKAGES: Readonly<Record<string, string>> = {
-  "fs-native-extensions": "src/core/base/lock.ts",
   "@photostructure/sqlite": "src/core/sqlite/sqlite-driver.ts",
   "@pydantic/genai-prices": "src/usage/prices/price-table.ts",
   zod: "src/dialects/homeagent/schema.ts",

@@ -42,8 +42,7 @@ export function diagnose(programs: ReadonlyMap<string, string>): string {
     mkdirSync(dirname(join(project, path)), { recursive: true });
     writeFileSync(join(project, path), program);
   }
-  const files = [join(root, "src/core/base/fs-native-extensions.d.ts"), ...programs.keys()];
-  const settings = JSON.stringify({ compilerOptions: OPTIONS, files });
+  const settings = JSON.stringify({ compilerOptions: OPTIONS, files: [...programs.keys()] });
   writeFileSync(join(project, "tsconfig.json"), settings);
   return compile(project, project);
 }

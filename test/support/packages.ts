@@ -26,9 +26,9 @@ const BROWSERS = [
 export const chromiumPath =
   (VERBATIM_CHROMIUM ? [VERBATIM_CHROMIUM] : BROWSERS).find((path) => existsSync(path)) ?? null;
 
-const PROGRAMS = ["fish", "groff", "jq", "openssl", "python3", "script", "zsh"] as const;
+const PROGRAMS = ["fish", "gcc", "groff", "jq", "openssl", "python3", "script", "zsh"] as const;
 
-export function hasProgram(name: (typeof PROGRAMS)[number] | "apt-get"): boolean {
+export function hasProgram(name: string): boolean {
   return PATH.split(":").some((folder) => existsSync(join(folder, name)));
 }
 

@@ -21,8 +21,8 @@ const OPTIONS = {
   format: "esm",
   platform: "node",
   target: "node20",
-  // Native packages find their binaries next to their own files.
-  external: ["fs-native-extensions", "@photostructure/sqlite", "esbuild", "vitest"],
+  // A native package finds its binary next to its own files.
+  external: ["@photostructure/sqlite", "esbuild", "vitest"],
   // CommonJS modules in the bundle load Node's own modules with `require`.
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',

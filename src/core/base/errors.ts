@@ -49,6 +49,8 @@ export interface LogErrors extends CallErrors {
   LOG_NOT_FOUND: { path: string };
   LOG_CLOSED: { path: string };
   LOG_LOCKED: { path: string; holder: LockHolder };
+  /** Nothing can be locked here, so no log is opened to append. */
+  LOCK_UNAVAILABLE: { reason: string };
   NO_SPACE: { path: string; end: number; bytes: number };
   LOG_WRITER_FAILED: { path: string; end: number };
   LOG_SUSPECT: { path: string; from: number; to: number };

@@ -16,7 +16,8 @@ import { openDescriptorsBelow } from "../../../test/support/open-descriptors.ts"
 import { refusal, thrownRefusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import type { Directory, Files, OpenMode } from "./files.ts";
-import { createNodeFiles, NETWORK_FILE_SYSTEMS } from "./node-files.ts";
+import { NETWORK_FILE_SYSTEMS } from "./network-file-systems.ts";
+import { createNodeFiles } from "./node-files.ts";
 
 const MODES: readonly OpenMode[] = ["read", "append", "update", "new"];
 

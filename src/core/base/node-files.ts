@@ -37,6 +37,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { errnoOf, unsafePath, VerbatimError } from "./errors.ts";
 import type { Directory, DirectoryOptions, Files, Landing, OpenFile, OpenMode } from "./files.ts";
 import { tryLockDescriptor, unlockDescriptor } from "./lock.ts";
+import { NETWORK_FILE_SYSTEMS } from "./network-file-systems.ts";
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_APPEND, O_DIRECTORY } = constants;
 
@@ -49,31 +50,6 @@ const FLAGS: Record<OpenMode, number> = {
   update: O_RDWR | O_CREAT | SAFELY,
   new: O_WRONLY | O_CREAT | O_EXCL | SAFELY,
 };
-
-/**
- * `statfs` types of file systems that other machines, or a program, may serve: their locks need not
- * reach everyone who writes (Linux's magic.h, and the sources of those that are not in it).
- */
-export const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
-  [0x6969, "NFS"],
-  [0x517b, "SMB"],
-  [0xfe534d42, "SMB2"],
-  [0xff534d42, "CIFS"],
-  [0x01021997, "9p"],
-  // virtiofs has the type of FUSE.
-  [0x65735546, "FUSE or virtiofs"],
-  [0x00c36400, "Ceph"],
-  [0x0bd00bd0, "Lustre"],
-  [0x47504653, "GPFS"],
-  [0x19830326, "BeeGFS"],
-  [0x20030528, "OrangeFS"],
-  [0x5346414f, "AFS"],
-  [0x6b414653, "AFS"],
-  [0x01161970, "GFS2"],
-  [0x7461636f, "OCFS2"],
-  [0x786f4256, "a folder shared by VirtualBox"],
-  [0xbacbacbc, "a folder shared by VMware"],
-]);
 
 /** How often a file opened by path must be found at its path. */
 const LOOKS = 6;
@@ -289,7 +265,7 @@ export interface NodeFilesOptions {
 }
 
 export function createNodeFiles(options: NodeFilesOptions = {}): Files {
-  const byDescriptor = options.byDescriptor ?? existsSync("/proc/self/fd");
+  const byDescriptor = options.byDescriptor ?? hasDescriptorPaths();
 
   return { makeDirectory: makeOne, openDirectory };
 
@@ -335,6 +311,14 @@ export function createNodeFiles(options: NodeFilesOptions = {}): Files {
       at = join(at, segment);
     }
     return new NodeDirectory(at, descriptor, byDescriptor, root === undefined ? null : at);
+  }
+}
+
+function hasDescriptorPaths(): boolean {
+  try {
+    return existsSync("/proc/self/fd");
+  } catch {
+    return false; // Deno throws without its option -A.
   }
 }
 

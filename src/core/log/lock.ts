@@ -113,9 +113,14 @@ export class LogLock {
   }
 }
 
-/** Whether a writer is at work on the log right now (L3). */
+/** Whether a writer is at work on the log right now (L3). Where nothing can be locked: it may be. */
 export function isBeingWritten(directory: Directory, logName: string): boolean {
-  return lockState(directory, logName) === "held";
+  try {
+    return lockState(directory, logName) === "held";
+  } catch (cause) {
+    if (errnoOf(cause) === "LOCK_UNAVAILABLE") return true;
+    throw cause;
+  }
 }
 
 /** `none`: no writer of ours has opened the log, or its lock file was deleted (L2). */

@@ -1,14 +1,15 @@
 /**
- * The SQLite that this Node can use: its own (`node:sqlite`, from 22.16 on), otherwise one of the
- * packages that a release is installed with for older Nodes (scripts/release/sqlite-packages.mjs),
- * otherwise the package that these are made from, which a clone has. All have the same API.
+ * The SQLite that this runtime can use: its own (`node:sqlite`: Node from 22.16 on, Bun, Deno), also
+ * in a bundle; otherwise one of the packages that a release is installed with for older Nodes
+ * (scripts/release/sqlite-packages.mjs), otherwise the package that these are made from, which a
+ * clone has. All have the same API.
  * Decision: docs/decisions/0022-install-size.md.
  *
  * Loaded on the first open: a package costs some 20 ms, which commands without a catalog do not pay.
  */
 
-import { createRequire } from "node:module";
 import { errnoOf } from "../base/errors.ts";
+import { requirePackage } from "../package-file.ts";
 
 /** What we use of a prepared statement. */
 export interface SqliteStatement {
@@ -42,8 +43,9 @@ export interface Driver {
 
 /** What to do about the problem `NO_SQLITE`. */
 export const NO_SQLITE_REMEDY =
-  "this Node has no SQLite of its own: use Node 22.16 or later, or install verbatim-log again " +
-  "with its optional packages (npm install --include=optional), or add @photostructure/sqlite";
+  "there is no SQLite here: use Node 22.16 or later, or install verbatim-log again with its " +
+  "optional packages (npm install --include=optional) and outside of a bundle, or add " +
+  "@photostructure/sqlite";
 
 /** What to do about a database that cannot be opened: without SQLite, no other advice helps. */
 export function remedyOf(problem: string, otherwise: string): string {
@@ -53,9 +55,16 @@ export function remedyOf(problem: string, otherwise: string): string {
 let kept: Driver | null = null;
 
 export function loadDriver(): Driver {
-  // With `require`, which takes two thirds of the time of `import`.
-  kept ??= findDriver(createRequire(import.meta.url));
+  kept ??= findDriver(loadModule);
   return kept;
+}
+
+/** Bundlers leave `getBuiltinModule` as it is. */
+function loadModule(name: string): unknown {
+  if (!name.startsWith("node:")) return requirePackage(name);
+  const module: unknown = process.getBuiltinModule(name);
+  if (module === undefined) throw new Error(`there is no ${name}`);
+  return module;
 }
 
 /** The first driver that `load` finds. */

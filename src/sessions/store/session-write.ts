@@ -107,7 +107,12 @@ type Spilling = Waiting<{ readonly spills: readonly SpillFile[] }>;
 type OpenDirectory = () => Promise<Directory>;
 
 /** After these errors the log is unchanged. */
-const NOTHING_WRITTEN: readonly ErrorCode[] = ["NO_SPACE", "LOG_LOCKED", "LOG_CLOSED"];
+const NOTHING_WRITTEN: readonly ErrorCode[] = [
+  "NO_SPACE",
+  "LOCK_UNAVAILABLE",
+  "LOG_LOCKED",
+  "LOG_CLOSED",
+];
 
 /**
  * Writes the files (spill-files.ts, SF1). Rejects entries whose files cannot be written; returns

@@ -38,10 +38,15 @@ export async function scanFiles(
   await worker;
 }
 
+/** In constants: a bundler would copy this file alone. */
+const HERE = import.meta.url;
+const WORKER_NAME = "./scan-worker.js";
+
 /** Resolves when the worker has ended; null: there is none. */
 function startWorker(work: SharedWork, onPack: (pack: ScannedPack) => void): Promise<void> | null {
-  // Sources that were not compiled, in tests, have none.
-  const path = fileURLToPath(new URL("./scan-worker.js", import.meta.url));
+  // Sources that were not compiled, in tests, have none; nor has a bundle.
+  if (!URL.canParse(WORKER_NAME, HERE)) return null;
+  const path = fileURLToPath(new URL(WORKER_NAME, HERE));
   if (!existsSync(path)) return null;
   const worker = new Worker(path, { workerData: work });
   return new Promise((resolve, reject) => {
