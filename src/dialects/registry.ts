@@ -5,7 +5,7 @@
 
 import { dirname } from "node:path/posix";
 import { type OwnOptions, requireChoice } from "../core/base/choice.ts";
-import { homeagentRoot } from "../core/base/node-paths.ts";
+import { surroundings } from "../core/base/node-paths.ts";
 import { OPTIONS as ENTIRE_OPTIONS } from "./entire/options.ts";
 import { inHome, type Surroundings } from "./facets/program.ts";
 import { OPTIONS as RYE_OPTIONS } from "./rye/options.ts";
@@ -26,6 +26,8 @@ interface Place {
    * of Anthropic's API, or in totals of the session so far. Absent: by the entries.
    */
   readonly usageIn?: "messages" | "totals";
+  /** YAML files of a project, below it, that may set the policy on unsigned lines (trust/judge). */
+  readonly policyFiles?: readonly string[];
 }
 
 /** A program that keeps its own history on this machine, such as Claude Code. */
@@ -39,8 +41,16 @@ interface Program extends Place {
 /** Layouts that a store can write, in the order in which they are listed and searched. */
 const WRITTEN = {
   verbatim: { under: [".verbatim/sessions"] },
-  rye: { under: [".ai/threads"], options: RYE_OPTIONS },
-  homeagent: { under: ["agents"], usersRoot: homeagentRoot },
+  rye: {
+    under: [".ai/threads"],
+    options: RYE_OPTIONS,
+    policyFiles: [
+      "coordination.yaml",
+      ".ai/config/coordination.yaml",
+      ".ai/tools/rye/agent/threads/config/coordination.yaml",
+    ],
+  },
+  homeagent: { under: ["agents"], usersRoot: () => `${surroundings().home}/.homeagent` },
   entire: { under: [".entire/metadata"], options: ENTIRE_OPTIONS },
   claude: { under: [".verbatim/claude"], hasInbox: true },
   sdk: { under: [".verbatim/sdk"] },
@@ -191,6 +201,11 @@ export const DIALECT_NAMES: readonly DialectName[] = Object.keys(WRITTEN) as Wri
 export const DEFAULT_DIALECT = "verbatim" satisfies DialectName;
 /** Dialect of the sample sessions that a server without sessions shows. */
 export const SAMPLE_DIALECT = "rye" satisfies DialectName;
+
+/** The `policyFiles` of all dialects. */
+export const POLICY_FILES: readonly string[] = Object.values(REGISTRY).flatMap(
+  ({ policyFiles = [] }) => policyFiles,
+);
 
 /** Throws BAD_SETTING for an unknown name. */
 export function registryEntry(name: string): Place {

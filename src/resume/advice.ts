@@ -20,7 +20,7 @@ export const STRICT_ADVICE: Readonly<Record<string, string>> = {
   incomplete: "look at what is there and sign it with `verbatim repair --vouch`",
 };
 
-/** Findings about thread.json that no signature over the log mends. */
+/** Findings about the signed file that no signature over the log mends. */
 const OF_META: ReadonlySet<string | undefined> = new Set([
   "META_ALTERED",
   "META_STRIPPED",

@@ -323,6 +323,19 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
         'export const planted = (dialect: string) => dialect === "streams";\n',
     },
   },
+  "a field of one dialect's rows outside its folder": {
+    breaks: "dialect-word",
+    at: "src/sessions/list/planted.ts",
+    files: {
+      "src/sessions/list/planted.ts":
+        "export const planted = (row: { parentUuid: string }) => row.parentUuid;\n",
+    },
+  },
+  "a file of one dialect outside its folder": {
+    breaks: "dialect-word",
+    at: "src/trust/judge/planted.ts",
+    files: { "src/trust/judge/planted.ts": 'export const planted = "config/coordination.yaml";\n' },
+  },
   "a folder with a file too many": {
     breaks: "folder-files",
     at: "src/sessions/render/planted",

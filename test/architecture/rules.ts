@@ -20,11 +20,13 @@ import {
   COPIED_PACKAGES,
   DIALECT_FOLDERS,
   DIALECT_NAMES,
+  DIALECT_WORDS,
   DISTRICTS,
   EMPTY_NAMES,
   FILE_LINES_MAX,
   FOLDER_FILES_MAX,
   FUNCTION_LINES_MAX,
+  HAS_DIALECT_WORDS,
   NAMES_DIALECTS,
   NEEDS_NODE,
   PACKAGES,
@@ -62,6 +64,7 @@ export type Rule =
   | "function-length"
   | "spread-literal"
   | "dialect-name"
+  | "dialect-word"
   | "past-history";
 
 interface SourceFile {
@@ -76,6 +79,8 @@ interface SourceFile {
   readonly spreadLiterals: readonly number[];
   /** Text that names a dialect where no code may; or null. */
   readonly named: string | null;
+  /** A word of one dialect's format where no code may know it; or null. */
+  readonly word: string | null;
 }
 
 type Report = (rule: Rule, path: string, message: string) => void;
@@ -104,6 +109,7 @@ export function checkTree(tree: Tree): Violation[] {
       }
     }
     if (file.named) report("dialect-name", file.path, `names a dialect: ${file.named}`);
+    if (file.word) report("dialect-word", file.path, `knows one dialect's format: ${file.word}`);
     for (const { specifier } of file.imports) {
       if (isStyle(file, specifier, tree)) continue;
       if (isRelative(specifier)) checkRelative(file, specifier, files, report);
@@ -126,14 +132,14 @@ function readSource(path: string, source: string): SourceFile {
   const known = parsed.get(path);
   if (known?.source === source) return known;
   const isTest = path.startsWith("test/") || /\.test\.tsx?$/.test(path);
-  const named = isTest ? null : dialectNamed(path, source);
   const file: SourceFile = {
     path,
     district: districtOf(path),
     isTest,
     source,
     lines: lineCount(source),
-    named,
+    named: isTest ? null : dialectNamed(path, source),
+    word: isTest ? null : dialectWord(path, source),
     ...findImports(path, source),
     ...readShape(path, source, FUNCTION_LINES_MAX),
   };
@@ -206,6 +212,13 @@ function dialectNamed(path: string, source: string): string | null {
     /["'](rye|entire|homeagent|claude|sdk)["']/.exec(source) ??
     new RegExp(`dialect[^\\n]{0,40}["'](${DIALECT_NAMES.join("|")})["']`, "i").exec(source);
   return (imported ?? named)?.[0] ?? null;
+}
+
+/** Comments count too: what they explain is that format. */
+function dialectWord(path: string, source: string): string | null {
+  if (!path.startsWith("src/")) return null;
+  if (isIn([...Object.keys(NAMES_DIALECTS), ...Object.keys(HAS_DIALECT_WORDS)], path)) return null;
+  return DIALECT_WORDS.find((word) => source.includes(word)) ?? null;
 }
 
 function checkName({ path }: SourceFile, report: Report): void {

@@ -29,6 +29,7 @@ export const VIEWER_IMPORTS: readonly string[] = [
   "src/core/base/",
   "src/core/model/",
   "src/trust/proof/",
+  "src/dialects/shared/typed-text.ts",
   "src/sessions/render/",
   "src/client/",
 ];
@@ -160,4 +161,32 @@ export const NAMES_DIALECTS: Readonly<Record<string, string>> = {
   "src/cli/record/": "the commands and options of single dialects",
   "src/integrations/": "entry points for frameworks and documents, each with its own dialect",
   "src/trust/proof/": "the signing format's envelopes and its version 1 profile",
+};
+
+/** Words that only one program or document writes: code that has one knows its format. */
+export const DIALECT_WORDS: readonly string[] = [
+  "parentUuid",
+  "isSidechain",
+  "toolUseResult",
+  "system-reminder",
+  "local-command",
+  "user_query",
+  "USER_REQUEST",
+  "My request for",
+  "session_meta",
+  "parent_thread_id",
+  "thread_start",
+  "thread.json",
+  "coordination.yaml",
+  ".ai/threads",
+  ".homeagent",
+  ".entire/",
+  "prompt.txt",
+];
+/** Which code may have such a word besides `NAMES_DIALECTS`, and why. */
+export const HAS_DIALECT_WORDS: Readonly<Record<string, string>> = {
+  "src/cli/": "texts for users, who know their files by name",
+  "src/resume/advice.ts": "the same, for findings about one file",
+  "src/resume/handoff/member-names.ts": "the format of bundles names its members",
+  "src/usage/scan/": "counts bytes without decoding them; the registry says whose (usageIn)",
 };

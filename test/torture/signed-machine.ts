@@ -87,7 +87,7 @@ export class SignedMachine {
           nowMs: () => facts.nowMs,
         }),
         isEveryAppend: isEveryAppend || mode === "shared",
-        rev: () => 0,
+        revision: () => 0,
         pinned: () => heads.flush(),
         onWarning: this.#onWarning,
       }),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { userInfo } from "node:os";
 import { onTestFinished, test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
-import { dataDirectory, homeagentRoot, userPaths } from "./node-paths.ts";
+import { dataDirectory, surroundings, userPaths } from "./node-paths.ts";
 
 test("a user's files are in a directory of ours below the XDG variables", () => {
   const environment = { XDG_CONFIG_HOME: "/c", XDG_STATE_HOME: "/s" };
@@ -32,7 +32,7 @@ test("without an absolute HOME, the home directory comes from the system's user 
     process.env.HOME = HOME;
     assert.deepEqual(userPaths({ HOME }), placesIn(homedir), HOME);
     assert.equal(dataDirectory({ HOME }), `${homedir}/.local/share/verbatim`);
-    assert.equal(homeagentRoot(), `${homedir}/.homeagent`);
+    assert.equal(surroundings().home, homedir);
   }
 });
 

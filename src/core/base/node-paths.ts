@@ -75,11 +75,6 @@ export function surroundings() {
   return { environment: process.env, home: home(process.env), platform } as const;
 }
 
-/** Where HomeAgent keeps its sessions. */
-export function homeagentRoot(): string {
-  return join(home(process.env), ".homeagent");
-}
-
 /**
  * A relative path would depend on the working directory: in a project, it would use that project's
  * keys. Ignoring it instead would sign with the wrong key.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../../core/model/entry.ts";
-import { typedText } from "../../core/model/typed-text.ts";
+import { typedText } from "../shared/typed-text.ts";
 import { cursor } from "./cursor.ts";
 
 const page = docsPage("formats/cursor");

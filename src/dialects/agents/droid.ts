@@ -2,7 +2,6 @@
 
 import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
-import { typedText } from "../../core/model/typed-text.ts";
 import { blockText } from "../entire/blocks.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
 import { usageOf } from "../entire/usage.ts";
@@ -10,6 +9,7 @@ import type { SessionDetails, Understood } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../shared/path-ids.ts";
+import { typedText } from "../shared/typed-text.ts";
 import type { ToolTable } from "../tool-table.ts";
 
 /**

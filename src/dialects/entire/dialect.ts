@@ -77,6 +77,8 @@ export const chain: LineChain = {
     return id === null || id === "" || id.length > ID_CHARS_MAX ? null : id;
   },
 
+  parentField: "parentUuid",
+
   /** Sets the field that `complete` left null. */
   link(native: Native, previous: string | null): Native {
     return { ...native, parentUuid: previous };

@@ -185,10 +185,11 @@ export interface DerivedFiles extends Required<Omit<Companion, "share" | "append
    * Whether `pause` is also called in `shared` mode, where other writers may continue. Default: no.
    */
   readonly pausesShared?: true;
-  /** rye: the revision of thread.json, if it is signed. */
-  readonly rev?: number;
-  /** The revision after the last append has been written to thread.json. */
-  readonly revAhead?: number;
+  /**
+   * Signed sessions: the revision of a file that is signed with the log, for the next checkpoint.
+   * `isLast`: after the last append has been written to that file.
+   */
+  revision?(isLast: boolean): number;
   /**
    * Signed sessions: called with the lock held, after the appended lines and their checkpoints are
    * in the log. `meanwhile` runs while the disk is writing, if it writes at all.

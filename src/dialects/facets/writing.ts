@@ -80,6 +80,8 @@ export interface NewIds {
 export interface LineChain {
   /** The id by which the next line refers to this one; null if a line has none. */
   idOf(value: unknown): string | null;
+  /** The field with the id of the previous line. */
+  readonly parentField: string;
   /** Adds to a completed line the id of the previous one; null for the first line. */
   link(native: Native, previous: string | null): Native;
 }

@@ -124,9 +124,10 @@ function placeholderFor(
   const [line] = lines;
   if (!line || lines.length > 1) return null;
   // The parent stays: new-log.ts replaces it if it was a checkpoint.
-  const { parentUuid = null } = native;
-  const isLinked = parentUuid === null || typeof parentUuid === "string";
-  return isLinked ? (dialect.writing?.chain?.link(line, parentUuid) ?? line) : line;
+  const { chain } = dialect.writing ?? {};
+  if (!chain) return line;
+  const parent = native[chain.parentField] ?? null;
+  return parent === null || typeof parent === "string" ? chain.link(line, parent) : line;
 }
 
 /** An entry as lines of the dialect; none if it has no such lines. */

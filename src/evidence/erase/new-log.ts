@@ -37,7 +37,6 @@ import {
 const OLDER = "it has checkpoints of the older format";
 const PLAIN = "write a masked copy with --plain, then delete the session";
 const LF_BYTES = Buffer.of(LF);
-const PARENT = Buffer.from('"parentUuid":"');
 
 export interface NewLogParts {
   readonly dialect: Dialect;
@@ -50,7 +49,7 @@ export interface NewLogParts {
   readonly from: SignedHead;
   /** Ranges of the old log that a signer found and no person vouched for. */
   readonly found: readonly Found[];
-  /** thread.json's revision in the old log. */
+  /** The revision that the old log's newest checkpoint states. */
   readonly rev: number;
   readonly finder: Finder;
   readonly facts: WriterFacts;
@@ -150,10 +149,11 @@ export class NewLog {
     if (claim === null) return false;
     if (claim.is !== "checkpoint") throw cannotErase(this.#parts.path, OLDER, PLAIN);
     const value = parseLine(line);
-    const id = this.#parts.dialect.writing?.chain?.idOf(value) ?? null;
-    if (id !== null && isObject(value)) {
-      const parent = typeof value.parentUuid === "string" ? value.parentUuid : null;
-      this.#parents.set(id, this.#beyond(parent));
+    const { chain } = this.#parts.dialect.writing ?? {};
+    const id = chain?.idOf(value) ?? null;
+    if (chain && id !== null && isObject(value)) {
+      const parent = value[chain.parentField];
+      this.#parents.set(id, this.#beyond(typeof parent === "string" ? parent : null));
     }
     return true;
   }
@@ -164,16 +164,18 @@ export class NewLog {
   }
 
   #relinked(line: Uint8Array): Uint8Array {
-    if (this.#parents.size === 0) return line;
+    const { chain } = this.#parts.dialect.writing ?? {};
+    if (!chain || this.#parents.size === 0) return line;
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
-    const at = bytes.indexOf(PARENT);
-    const end = at === -1 ? -1 : bytes.indexOf('"', at + PARENT.length);
+    const opening = `"${chain.parentField}":"`;
+    const at = bytes.indexOf(opening);
+    const from = at + Buffer.byteLength(opening);
+    const end = at === -1 ? -1 : bytes.indexOf('"', from);
     if (end === -1) return line;
-    const id = bytes.toString("utf8", at + PARENT.length, end);
+    const id = bytes.toString("utf8", from, end);
     if (!this.#parents.has(id)) return line;
     const parent = JSON.stringify(this.#beyond(id));
-    const value = at + PARENT.length - 1;
-    const [before, after] = [bytes.subarray(0, value), bytes.subarray(end + 1)];
+    const [before, after] = [bytes.subarray(0, from - 1), bytes.subarray(end + 1)];
     return Buffer.concat([before, Buffer.from(parent), after]);
   }
 

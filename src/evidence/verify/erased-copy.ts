@@ -35,7 +35,6 @@ import { withFindings } from "./judge-streams.ts";
 /** Bytes of each line's digest. */
 const DIGEST = 16;
 const CLAIM = Buffer.from(CLAIM_NEEDLE);
-const PARENT = /"parentUuid":(?:"[^"\\]{0,200}"|null)/;
 
 /** Collects the lines of a log while it is verified. */
 export class ErasedLines {
@@ -71,7 +70,7 @@ export class ErasedLines {
   digestOf(line: Uint8Array): Buffer {
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
     const { chain } = dialectNamed(this.#target.dialect).writing ?? {};
-    const text = chain ? bytes.toString("latin1").replace(PARENT, "") : bytes;
+    const text = chain ? withoutParent(bytes.toString("latin1"), chain.parentField) : bytes;
     return createHash("sha256").update(text).digest().subarray(0, DIGEST);
   }
 
@@ -81,6 +80,11 @@ export class ErasedLines {
     if (hasSidecar(dialect) || !bytes.includes(CLAIM)) return false;
     return claimOf(line, envelopeOf(dialect)) !== null;
   }
+}
+
+/** The line without its reference to the line before. */
+function withoutParent(line: string, field: string): string {
+  return line.replace(new RegExp(`"${field}":(?:"[^"\\\\]{0,200}"|null)`), "");
 }
 
 /** Like `verifyLog`; if a copy is next to the log, its findings count too. Never throws. */

@@ -18,6 +18,7 @@ import { dialectNamed, hostOf } from "../../dialects/all.ts";
 import type { Understood } from "../../dialects/facets/reading.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { adjustedEntries } from "../../dialects/files/stored-entries.ts";
+import { POLICY_FILES } from "../../dialects/registry.ts";
 import { findSession } from "../../sessions/list/find-session.ts";
 import type { VerifiedLine } from "../../trust/judge/open-verified.ts";
 import {
@@ -164,7 +165,7 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
     flag,
     env: process.env[POLICY_VARIABLE],
     user: readUserPolicy(userPaths().configPath),
-    project: readProjectPolicies(root),
+    project: readProjectPolicies(root, POLICY_FILES),
   });
 }
 

@@ -4,9 +4,9 @@
  * - Lines are copied in the dialect's own shape: the fields that a writer adds (times, ids, the
  *   chain) are the new session's own, everything else is unchanged. Lines that depend on later
  *   ones, which are not copied, are adjusted before (`cutBefore` of the dialect).
- * - It begins by naming its parent: rye in the `parent_thread_id` of its `thread_start`, every
- *   dialect in the entry passed here, which is first, or right after that event. If it is signed,
- *   its genesis names the parent's signed head too.
+ * - It begins by naming its parent: in the entry passed here, which is first, or right after the
+ *   event with which some dialects name it (`forkStart`). If it is signed, its genesis names the
+ *   parent's signed head too.
  * - Lines that no caller may write (checkpoints, other programs' rows) are not copied, but counted.
  * - It is created whole, or not at all (`createWhole`).
  */

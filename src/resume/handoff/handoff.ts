@@ -78,7 +78,7 @@ export interface HandedOff {
   readonly path: string;
   readonly bytes: number;
   readonly manifest: BundleManifest;
-  /** Why thread.json was left out; null when it was not. */
+  /** Why the dialect's signed file was left out; null when it was not. */
   readonly metaDoubt: string | null;
   /** Why the git remote was left out; null when it was not, or there is none. */
   readonly remoteDoubt: string | null;

@@ -4,7 +4,7 @@
  *
  * - In this order, and nothing is used before all of it holds: the form of the file, the manifest's
  *   signature, every member's hash, the verdict on the log in the bundle, the head that the
- *   manifest names, the signature of thread.json.
+ *   manifest names, the signature of the dialect's small file.
  * - The file's own contents decide nothing: its keys are for people, and are not trusted.
  * - Later reads return what was judged: the file may have been replaced by then.
  * - The verdict is the one that the session will have at its destination: pins of the session at
@@ -77,7 +77,7 @@ export interface JudgedBundle extends BundledSession {
   readonly manifest: BundleManifest;
   readonly report: VerifyReport;
   /**
-   * Why its thread.json is not used, though nothing is wrong with it; null when it is used or
+   * Why its signed file is not used, though nothing is wrong with it; null when it is used or
    * missing.
    */
   readonly metaDoubt: string | null;

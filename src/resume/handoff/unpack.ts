@@ -50,7 +50,7 @@ import { CHECKPOINTS, LOG, spillName, THREAD } from "./member-names.ts";
 import { type AnewOptions, type Fidelity, type Original, recordAnew } from "./transcode.ts";
 
 export interface UnpackOptions {
-  /** The store: a project, or HomeAgent's base. Default: the current directory; `~/.homeagent`. */
+  /** The store: a project, or HomeAgent's base. Default: the current directory, or its base. */
   readonly root?: string;
   /** Default: the bundle's own. */
   readonly dialect?: string;

@@ -221,7 +221,7 @@ export class SessionService {
     try {
       return { ...row, ...(await this.#store(store).summaries().standing(row.id)) };
     } catch {
-      return row; // Its thread.json cannot be read: keep the last known state.
+      return row; // A file next to the log cannot be read: keep the last known state.
     }
   }
 

@@ -14,8 +14,8 @@
 import { oneLine } from "../../core/base/one-line.ts";
 import type { Aside, Entry, Native, Part } from "../../core/model/entry.ts";
 import type { ToolView } from "../../core/model/tool-view.ts";
-import { typedIn } from "../../core/model/typed-text.ts";
 import type { Reading } from "../../dialects/facets/reading.ts";
+import { typedIn } from "../../dialects/shared/typed-text.ts";
 import { readsPlainly, toolView } from "../../dialects/tool-table.ts";
 import { type FileEdit, fileEditsOf } from "../summary/file-edits.ts";
 import { KnownFiles, piecesIn } from "../summary/known-files.ts";

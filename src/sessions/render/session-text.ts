@@ -10,7 +10,7 @@
  */
 
 import type { Entry, Part } from "../../core/model/entry.ts";
-import { typedText } from "../../core/model/typed-text.ts";
+import { typedText } from "../../dialects/shared/typed-text.ts";
 import { CallText } from "./call-text.ts";
 import { CallPlaces, CallResults } from "./html/call-results.ts";
 import type { PlacedEntry } from "./html/placed-entry.ts";

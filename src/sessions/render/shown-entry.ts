@@ -2,7 +2,7 @@
 
 import type { Entry, Part } from "../../core/model/entry.ts";
 import type { ToolView } from "../../core/model/tool-view.ts";
-import { typedIn } from "../../core/model/typed-text.ts";
+import { typedIn } from "../../dialects/shared/typed-text.ts";
 import type { CallPlace, CallResults, Calls, ResultPart } from "./html/call-results.ts";
 import type { PlacedEntry } from "./html/placed-entry.ts";
 import { speakerName } from "./phrases.ts";

@@ -62,7 +62,7 @@ function prepareLine(
 }
 
 /** Lines that do not name one another. */
-const UNCHAINED: LineChain = { idOf: () => null, link: (native) => native };
+const UNCHAINED: LineChain = { parentField: "", idOf: () => null, link: (native) => native };
 
 export interface KnownLinesParts {
   readonly host: Host;

@@ -1,12 +1,13 @@
 /**
  * List: the sessions of a store, through the catalog: only logs that changed are read.
  *
- * A thread's status and parent are in its thread.json. That file can change without the log when a
- * running thread is paused, or when a missing file is written again. So it is read each time for
- * threads that are running or without a status; every other change comes with a line.
+ * In some dialects a session's status and parent are in a file next to the log (`standingOf`). That
+ * file can change without the log when a running session is paused, or when a missing file is
+ * written again. So it is read each time for sessions that are running or without a status; every
+ * other change comes with a line.
  *
- * LS1  While no log has changed and no thread is running or without a status, the code that reads
- *      sessions is not loaded.
+ * LS1  While no log has changed and no such session is running or without a status, the code that
+ *      reads sessions is not loaded.
  */
 
 import type { SessionStatus } from "../../core/model/summary.ts";

@@ -1,6 +1,6 @@
 /**
  * Session checkpoints: adds checkpoints to the lines of a session: what they state besides its bytes
- * (turns, the revision of thread.json), and how their lines begin. Also when an idle session is
+ * (turns, the revision of a signed file), and how their lines begin. Also when an idle session is
  * signed, and the errors of one next to which another program writes.
  */
 
@@ -72,7 +72,7 @@ export class SessionCheckpoints {
   /** `lines`: those before the checkpoint that are not in the log yet. */
   #at(due: Due, previous: string | null, lines: readonly PreparedLine[] = []): At {
     const marks = lines.map(({ mark }) => mark);
-    const rev = this.#parts.signing?.rev() ?? 0;
+    const rev = this.#parts.signing?.revision(false) ?? 0;
     return { turn: turnAt(due, this.turns, marks), rev, previous };
   }
 
@@ -85,9 +85,8 @@ export class SessionCheckpoints {
   presign(due: "turn" | "final", previous: string | null): void {
     const { signing } = this.#parts;
     if (!signing || signing.isEveryAppend) return; // Another checkpoint is due first.
-    const { log, rev, revAhead = rev } = signing;
-    const at = { ...this.#at(due, previous), rev: due === "final" ? revAhead() : rev() };
-    log.presign(due, at, () => this.#opening(previous));
+    const at = { ...this.#at(due, previous), rev: signing.revision(due === "final") };
+    signing.log.presign(due, at, () => this.#opening(previous));
   }
 }
 

@@ -13,10 +13,8 @@ export interface SessionSigning {
   readonly log: SignedLog<SignedSessionFiles>;
   /** Every append ends with its own checkpoint: requested, or because others may append. */
   readonly isEveryAppend: boolean;
-  /** thread.json's revision; 0 without a thread.json. */
-  readonly rev: () => number;
-  /** The revision after thread.json has the last entry, too. Default: `rev`. */
-  readonly revAhead?: () => number;
+  /** The revision that the next checkpoint states (`DerivedFiles`); 0 if nothing has one. */
+  readonly revision: (isLast: boolean) => number;
   /** Resolves when the session's heads are durably pinned. Never rejects. */
   readonly pinned: () => Promise<void>;
   readonly onWarning: (warning: string) => void;

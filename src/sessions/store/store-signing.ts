@@ -38,10 +38,9 @@ export interface SessionToSign {
   readonly from?: SignedHead | null;
   readonly isLegacyProfile?: boolean;
   readonly isEveryAppend: boolean;
-  /** thread.json's revision; default: the newest checkpoint's. */
-  readonly rev?: () => number;
-  readonly revAhead?: () => number;
-  /** rye: the checkpoint that thread.json names as its head, correct or not. */
+  /** As in `SessionSigning`; default: the newest checkpoint's. */
+  readonly revision?: (isLast: boolean) => number;
+  /** The checkpoint that a file of the dialect names as its head, correct or not. */
   readonly namedSeq?: () => Promise<number | null>;
 }
 
@@ -65,7 +64,7 @@ export class StoreSigning {
 
   async open(session: SessionToSign): Promise<SessionSigning> {
     const { log: target, placeRoot, spilling, facts, isEveryAppend, from = null } = session;
-    const { isLegacyProfile = false, revAhead, namedSeq } = session;
+    const { isLegacyProfile = false, namedSeq } = session;
     const { signer, places } = await this.user();
     const host = this.#host;
     const current = new CurrentKeys(places, signer);
@@ -84,10 +83,9 @@ export class StoreSigning {
       newFilesProof: () => (spilling ? new SpillProof(host, target, spilling) : null),
       from: async () => from,
     });
-    const { rev = () => log.newest?.rev ?? 0 } = session;
+    const { revision = () => log.newest?.rev ?? 0 } = session;
     const pinned = () => this.#heads.flush();
-    const ahead = revAhead ? { revAhead } : {};
-    return { log, isEveryAppend, rev, ...ahead, pinned, onWarning: this.#onWarning };
+    return { log, isEveryAppend, revision, pinned, onWarning: this.#onWarning };
   }
 
   /** The tools to sign a signed session's small files. */

@@ -298,8 +298,7 @@ export class Store implements Published {
       from,
       isLegacyProfile: profile !== undefined,
       isEveryAppend: sign === "append" || mode === "shared",
-      rev: () => derived?.rev ?? 0,
-      revAhead: () => derived?.revAhead ?? 0,
+      revision: (isLast) => derived?.revision?.(isLast) ?? 0,
       ...(derived?.namedSeq ? { namedSeq: derived.namedSeq.bind(derived) } : {}),
     });
     derived?.signWith?.(await signing.toolsFor(signed.log, Date.now));

@@ -18,7 +18,7 @@ import type { Aside, Entry, Metadata, Part } from "../../core/model/entry.ts";
 import { erasureIn } from "../../core/model/erasure.ts";
 import type { SessionStatus, Summary } from "../../core/model/summary.ts";
 import { type TurnMark, type TurnState, Turns } from "../../core/model/turns.ts";
-import { typedText } from "../../core/model/typed-text.ts";
+import { typedText } from "../../dialects/shared/typed-text.ts";
 import { ChangedLinesFold, type ChangedLinesState } from "./file-edits.ts";
 import { repositoryName } from "./repository.ts";
 import { UsageFold, type UsageState } from "./usage-fold.ts";

@@ -101,16 +101,18 @@ test("a user's file that cannot be parsed or trusted is an error", () => {
   thrownRefusal(() => readUserPolicy(link), "BAD_SETTING");
 });
 
-test("a project's .verbatim.json and rye's coordination.yaml are both read", () => {
+const YAML = ["settings.yaml", ".ai/config/settings.yaml"];
+
+test("a project's .verbatim.json and the YAML files that are named are all read", () => {
   const project = tempDirectory();
-  assert.deepEqual(readProjectPolicies(project), []);
+  assert.deepEqual(readProjectPolicies(project, YAML), []);
   const json = put(join(project, ".verbatim.json"), '{"transcript_integrity":"lenient"}');
   const yaml = put(
-    join(project, ".ai/config/coordination.yaml"),
+    join(project, ".ai/config/settings.yaml"),
     "coordination:\n  # the default\n  transcript_integrity: strict\n  orphan_detection:\n",
   );
   chmodSync(json, 0o666); // A project's files may be writable by everyone.
-  assert.deepEqual(readProjectPolicies(project), [
+  assert.deepEqual(readProjectPolicies(project, YAML), [
     { policy: "lenient", path: json },
     { policy: "strict", path: yaml },
   ]);
@@ -118,7 +120,7 @@ test("a project's .verbatim.json and rye's coordination.yaml are both read", () 
 
 test("the line of YAML is found at any depth, quoted or not, with a comment or not", () => {
   const project = tempDirectory();
-  const path = join(project, "coordination.yaml");
+  const path = join(project, "settings.yaml");
   for (const line of [
     "transcript_integrity: strict",
     "    transcript_integrity:   strict   ",
@@ -129,15 +131,15 @@ test("the line of YAML is found at any depth, quoted or not, with a comment or n
     "\ufefftranscript_integrity: strict",
   ]) {
     put(path, `${line}\nother: 1\n`);
-    assert.deepEqual(readProjectPolicies(project), [{ policy: "strict", path }], line);
+    assert.deepEqual(readProjectPolicies(project, YAML), [{ policy: "strict", path }], line);
   }
   put(path, "# transcript_integrity: strict\nother: lenient # transcript_integrity\n");
-  assert.deepEqual(readProjectPolicies(project), []);
+  assert.deepEqual(readProjectPolicies(project, YAML), []);
 });
 
 test("a line of YAML that names the policy in a form we cannot parse is an error", () => {
   const project = tempDirectory();
-  const path = join(project, "coordination.yaml");
+  const path = join(project, "settings.yaml");
   for (const line of [
     "transcript_integrity:",
     "transcript_integrity: |",
@@ -149,14 +151,14 @@ test("a line of YAML that names the policy in a form we cannot parse is an error
     "transcript_integrity: &anchor strict",
   ]) {
     put(path, `${line}\n`);
-    const { details } = thrownRefusal(() => readProjectPolicies(project), "BAD_SETTING");
+    const { details } = thrownRefusal(() => readProjectPolicies(project, YAML), "BAD_SETTING");
     assert.equal(details.from, path);
   }
 });
 
 test("no text of a project makes the policy laxer than the user's", () => {
   const project = tempDirectory();
-  const path = join(project, "coordination.yaml");
+  const path = join(project, "settings.yaml");
   const piece = fc.constantFrom(
     "transcript_integrity",
     ":",
@@ -171,7 +173,7 @@ test("no text of a project makes the policy laxer than the user's", () => {
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       put(path, pieces.join(""));
       try {
-        const inForce = policyFor({ project: readProjectPolicies(project) });
+        const inForce = policyFor({ project: readProjectPolicies(project, YAML) });
         assert.deepEqual(inForce, { policy: "strict", from: "default" });
       } catch (error) {
         assert.equal((error as { code?: unknown }).code, "BAD_SETTING");

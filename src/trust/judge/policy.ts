@@ -38,13 +38,8 @@ export const POLICY_VARIABLE = "VERBATIM_TRANSCRIPT_INTEGRITY";
 const SETTING = "transcript_integrity";
 const SETTINGS_BYTES_MAX = 256 * 1024;
 
-/** A project's own settings, and the possible paths of rye's `coordination.yaml`. */
+/** A project's own settings. */
 const PROJECT_JSON = ".verbatim.json";
-const COORDINATION_PATHS = [
-  "coordination.yaml",
-  ".ai/config/coordination.yaml",
-  ".ai/tools/rye/agent/threads/config/coordination.yaml",
-];
 
 /** The policy in force, and its source. Refuses with BAD_SETTING. */
 export function policyFor({ flag, env, user, project = [] }: PolicySources): PolicyInForce {
@@ -60,13 +55,19 @@ export function readUserPolicy(configPath: string): StatedPolicy | undefined {
   return text === null ? undefined : statedInJson(text, configPath);
 }
 
-/** The settings in a project's files. All are read, because any of them may tighten. */
-export function readProjectPolicies(projectPath: string): readonly StatedPolicy[] {
+/**
+ * The settings in a project's files. All are read, because any of them may tighten. `yamlPaths`:
+ * where the settings of other programs may be, below the project.
+ */
+export function readProjectPolicies(
+  projectPath: string,
+  yamlPaths: readonly string[],
+): readonly StatedPolicy[] {
   const stated: (StatedPolicy | undefined)[] = [];
   const jsonPath = join(projectPath, PROJECT_JSON);
   const json = readSettings(jsonPath, "anyone");
   if (json !== null) stated.push(statedInJson(json, jsonPath));
-  for (const below of COORDINATION_PATHS) {
+  for (const below of yamlPaths) {
     const path = join(projectPath, below);
     const yaml = readSettings(path, "anyone");
     if (yaml !== null) stated.push(...statedInYaml(yaml, path));

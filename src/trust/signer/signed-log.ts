@@ -72,7 +72,7 @@ export interface SignedLogParts<Files extends SignedFiles = SignedFiles> {
   /** Judges the files that its lines refer to, once; absent or null if there are none. */
   readonly newFilesProof?: () => FilesProof | null;
   /**
-   * The checkpoint that thread.json names as its head, correct or not; searched for while reading.
+   * The checkpoint that a derived file names as its head, correct or not; searched for while reading.
    */
   readonly namedSeq?: () => Promise<number | null>;
   /** Of a fork: the head of another log where this one begins. */
@@ -148,7 +148,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     return this.#signer?.newest ?? null;
   }
 
-  /** The checkpoint that thread.json named when the log was last read; null: it was not found. */
+  /** The checkpoint that the file named when the log was last read; null: it was not found. */
   get named(): NamedCheckpoint | null {
     return this.#named;
   }

@@ -19,7 +19,7 @@ export interface NamedCheckpoint {
 export interface Newest extends NamedCheckpoint {
   readonly byteOffset: number;
   readonly kid: string;
-  /** The revision of thread.json when it was signed. */
+  /** The revision that it states: of a file that is signed with the log. */
   readonly rev: number;
   readonly kind: string;
 }
@@ -65,7 +65,7 @@ export function signerAfter(kid: string | null, current: Signer, own: OwnSigners
 
 export interface When {
   readonly turn: number;
-  /** thread.json's revision; 0 without a thread.json. */
+  /** Of a file that is signed with the log; 0 without one. */
   readonly rev: number;
 }
 

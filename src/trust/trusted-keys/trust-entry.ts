@@ -62,8 +62,8 @@ function withEmptyRuns(tokens: readonly string[], places: Set<number>): Set<numb
 }
 
 /**
- * What a key may sign. `transcript`: checkpoints of a session's log. `thread`: its thread.json,
- * which also says what a thread is allowed to do.
+ * What a key may sign. `transcript`: checkpoints of a session's log. `thread`: the file next to it
+ * that also says what a thread is allowed to do.
  */
 export const PURPOSES = ["transcript", "thread"] as const;
 export type Purpose = (typeof PURPOSES)[number];

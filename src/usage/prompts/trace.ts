@@ -7,9 +7,10 @@
 
 import type { Host } from "../../core/base/host.ts";
 import type { Entry } from "../../core/model/entry.ts";
-import { typedIn } from "../../core/model/typed-text.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
+import type { Reading, Subagents } from "../../dialects/facets/reading.ts";
 import { registryEntry } from "../../dialects/registry.ts";
+import { typedIn } from "../../dialects/shared/typed-text.ts";
 import { SessionWindow } from "../../sessions/list/session-window.ts";
 import { Store } from "../../sessions/store/store.ts";
 import { EntryUsage } from "../entry-rows.ts";
@@ -64,7 +65,7 @@ export async function traceLog(
   const { usageIn } = registryEntry(name);
   const store = new Store(host, { dialect: name, root, onWarning: () => {} });
   const session = store.session(id);
-  const entries = new EntryTrace();
+  const entries = new EntryTrace(dialect.reading);
   const slices = new Slices();
   try {
     const window = await SessionWindow.open(host, session);
@@ -132,6 +133,11 @@ class EntryTrace {
   readonly prompts: TracedPrompt[] = [];
   readonly calls: { start: number; count: number }[] = [];
   readonly started = new Map<string, number>();
+  readonly #subagents: Subagents | undefined;
+
+  constructor({ subagents }: Reading) {
+    this.#subagents = subagents;
+  }
 
   add(entry: Entry, start: number): void {
     const { kind, role, parts, at } = entry;
@@ -144,9 +150,7 @@ class EntryTrace {
     const count = parts.filter(({ type }) => type === "tool_call").length;
     if (count > 0) this.calls.push({ start, count });
     for (const part of parts) if (part.type === "child") this.#start(part.session, start);
-    // Claude Code names the subagent in the result of the call.
-    const { agentId } = (entry.native.toolUseResult ?? {}) as { agentId?: unknown };
-    if (typeof agentId === "string") this.#start(`agent-${agentId}`, start);
+    for (const { name } of this.#subagents?.startedIn?.(entry) ?? []) this.#start(name, start);
   }
 
   #start(session: string, start: number): void {

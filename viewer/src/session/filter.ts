@@ -7,7 +7,7 @@
  */
 
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
-import { typedIn } from "../../../src/core/model/typed-text.ts";
+import { typedIn } from "../../../src/dialects/shared/typed-text.ts";
 
 export const FILTERS = ["prompts", "answers", "tools", "errors", "thinking", "edits"] as const;
 export type FilterName = (typeof FILTERS)[number];

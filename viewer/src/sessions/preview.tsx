@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import type { EntryItem, SessionItem } from "../../../src/client/session-shapes.ts";
-import { typedIn } from "../../../src/core/model/typed-text.ts";
+import { typedIn } from "../../../src/dialects/shared/typed-text.ts";
 import { markdownHtml } from "../../../src/sessions/render/html/markdown-html.ts";
 import { type Html, html, pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";

@@ -97,12 +97,9 @@ export class RyeDerivedFiles implements DerivedFiles {
     this.#signed = new SignedMeta(this.#parts.threadId, tools);
   }
 
-  get rev(): number {
-    return this.#signed?.rev ?? 0;
-  }
-
-  get revAhead(): number {
-    return this.#signed && this.#unsavedMeta ? this.rev + 1 : this.rev;
+  revision(isLast: boolean): number {
+    const { rev } = this.#signed ?? { rev: 0 };
+    return isLast && this.#signed && this.#unsavedMeta ? rev + 1 : rev;
   }
 
   /** The checkpoint that thread.json names as its head, verified or not; null: none, or unknown. */

@@ -7,7 +7,7 @@
  */
 
 import type { Entry, Part } from "../../../core/model/entry.ts";
-import { typedText } from "../../../core/model/typed-text.ts";
+import { typedText } from "../../../dialects/shared/typed-text.ts";
 import {
   blockName,
   erasureText,

@@ -3,10 +3,11 @@
  *
  * Claude Code and other agents put reminders, editor state and the output of local commands into
  * the user's messages, as elements with their own names. Used for titles only; the text itself is
- * kept.
+ * kept. One function for all agents, because a session may have messages of several: handed over
+ * to another agent, or recorded in a store of ours.
  */
 
-import type { Part } from "./entry.ts";
+import type { Part } from "../../core/model/entry.ts";
 
 /** An element at the start: `<name …>`, or a file that a person named before the prompt (pi). */
 const OPENING = /\s*<([a-z][a-z0-9]*(?:[-_][a-z0-9]+)+|file(?=\sname="))(?:\s[^<>]{0,200})?>/iy;
