@@ -82,7 +82,7 @@ export async function loadDialects(names: readonly string[] = READ_DIALECT_NAMES
 async function load(name: DialectName): Promise<void> {
   const dialect = await LOADERS[name]();
   // What only these need: presenting the guard's copies as their sessions.
-  const guarding = dialect.program ? await import("./files/guarded-dialect.ts") : null;
+  const guarding = dialect.program ? await import("./files/guarded.ts") : null;
   LOADED.set(name, guarding?.withGuarded(dialect) ?? dialect);
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { beginningOf } from "../../test/support/beginning.ts";
 import { sampleLogs } from "../../test/support/samples.ts";
 import { sharedFiles } from "../../test/support/shared-files.ts";
-import { isTranscriptRow } from "./entire/transcript-row.ts";
+import { isTranscriptRow } from "./entire/decode.ts";
 import { isOthersLine } from "./others.ts";
 import { recognise } from "./recognise.ts";
 

@@ -12,7 +12,7 @@ async function ownFormats(): Promise<readonly Format[]> {
     import("./homeagent/decode.ts"),
     import("./verbatim/decode.ts"),
     import("./rye/decode.ts"),
-    import("./entire/transcript-row.ts"),
+    import("./entire/decode.ts"),
   ]);
   return [
     { name: "a HomeAgent session", line: (line) => homeagent.decode(line).entry !== null },

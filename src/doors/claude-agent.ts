@@ -8,14 +8,14 @@
  */
 
 export { SessionError as VerbatimError } from "../core/base/published-errors.ts";
-export type {
-  ClaudeSessionEntry,
-  ClaudeSessionKey,
-  ClaudeSessionSummary,
-  FoldSummary,
-} from "../integrations/claude-agent/contract.ts";
 export {
   ClaudeSessionStore,
   type ClaudeSessionStoreOptions,
   claudeSessionStore,
 } from "../integrations/claude-agent/session-store.ts";
+export type {
+  ClaudeSessionEntry,
+  ClaudeSessionKey,
+  ClaudeSessionSummary,
+  FoldSummary,
+} from "../integrations/claude-agent/summary-files.ts";

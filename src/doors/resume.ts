@@ -210,7 +210,7 @@ export type { DirectoryErrors, ResumeErrors, VerifyErrors } from "../core/base/e
 export { ResumeError as VerbatimError } from "../core/base/published-errors.ts";
 export type { Erasure } from "../core/model/erasure.ts";
 export type { Continued, ContinueOptions } from "../resume/continue.ts";
-export type { ListedMember } from "../resume/handoff/bundle-writer.ts";
+export type { ListedMember } from "../resume/handoff/bundle-archive.ts";
 export type { HandedOff, HandoffOptions } from "../resume/handoff/handoff.ts";
 export type { BundleHead, BundleManifest, GitIdentity } from "../resume/handoff/manifest.ts";
 export type { RecordedFrom } from "../resume/handoff/of-program.ts";

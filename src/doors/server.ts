@@ -29,7 +29,7 @@ export type {
 export { ServerError as VerbatimError } from "../core/base/published-errors.ts";
 export type { RequestRecord } from "../server/http/request-track.ts";
 export type { RouteName } from "../server/metrics/server-metrics.ts";
-export type { MountName } from "../server/router/mount-names.ts";
+export type { MountName } from "../server/router/paths.ts";
 export type { RunningServer } from "../server/serve.ts";
 export type { RootChoice } from "../server/sessions/roots.ts";
 export type { SessionLimits } from "../server/sessions/session-limits.ts";

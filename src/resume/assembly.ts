@@ -21,10 +21,15 @@ import {
 } from "./conversation.ts";
 import { fitTo } from "./fit.ts";
 import type { Gathering } from "./gather.ts";
-import { FIRST_USER_TEXT, LAST_USER_TEXT, UNCERTAIN_RESULT } from "./phrases.ts";
 import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
 import { contentText, MessageList, type MessageTarget, madeOfPieces } from "./targets/target.ts";
-import { isBlank, sendableText } from "./wire-text.ts";
+import {
+  FIRST_USER_TEXT,
+  isBlank,
+  LAST_USER_TEXT,
+  sendableText,
+  UNCERTAIN_RESULT,
+} from "./wire-text.ts";
 
 /**
  * The user's message at the end. Undefined or blank: only when needed. Null: none; the caller

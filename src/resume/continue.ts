@@ -9,7 +9,7 @@
  *   lock is free again by then). A refused session gets no checkpoint from us.
  * - Continuing from a turn is a fork: a new session with the parent's lines up to there, which
  *   names the parent and the signed head, also in its genesis. The parent gets no line. If it is
- *   signed and we may write it, it gets a checkpoint that names the fork (resume/fork/link.ts).
+ *   signed and we may write it, it gets a checkpoint that names the fork (resume/fork/fork.ts).
  * - Unsigned lines are not copied into a fork of a signed session: a new signature would cover
  *   them, and they could no longer be told apart.
  */
@@ -24,8 +24,7 @@ import type { Session } from "../sessions/store/session.ts";
 import type { Store } from "../sessions/store/store.ts";
 import { mendedLog } from "../trust/judge/open-verified.ts";
 import { nodeCrypto } from "../trust/keys/node-crypto.ts";
-import { forkInto } from "./fork/fork.ts";
-import { linkSession } from "./fork/link.ts";
+import { forkInto, linkSession } from "./fork/fork.ts";
 import { REPORT_TYPE } from "./gather.ts";
 import type { RepairAction, RepairReport } from "./repair-report.ts";
 import type { Resumed, ResumedSource } from "./resume.ts";

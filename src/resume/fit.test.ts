@@ -8,7 +8,7 @@ import { test } from "vitest";
 import { piped } from "../../test/resume/judged.ts";
 import { back, call, entriesOf, result, resumed, type Said, text } from "../../test/resume/said.ts";
 import type { Part } from "../core/model/entry.ts";
-import { SYSTEM_SAID } from "./phrases.ts";
+import { SYSTEM_SAID } from "./wire-text.ts";
 
 const thought = (said: string, more: object = { signature: "seal" }): Part => {
   return { type: "reasoning", text: said, ...more };

@@ -21,10 +21,9 @@ import {
   type ReasoningPiece,
   type TextPiece,
 } from "./conversation.ts";
-import { SYSTEM_SAID } from "./phrases.ts";
 import type { RepairReason, Repairs } from "./repair-report.ts";
 import type { Takes } from "./targets/target.ts";
-import { isBlank, isSendable, sendableValue } from "./wire-text.ts";
+import { isBlank, isSendable, SYSTEM_SAID, sendableValue } from "./wire-text.ts";
 
 export interface FittedConversation {
   readonly system: readonly TextPiece[];

@@ -15,15 +15,21 @@ import { ERASE_REPORT } from "../core/model/erasure.ts";
 import { CallPairing, opensTurn } from "../core/model/pairing.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
 import { jsonText } from "../sessions/render/text.ts";
-import { brokenCallIn, CallIds, toolName } from "./call-fields.ts";
+import { brokenCallIn, CallIds, resultContent, toolName } from "./call-parts.ts";
 import { compactionIn } from "./compaction.ts";
 import type { AnswerPiece, CallPiece, InputPiece, NeutralMessage } from "./conversation.ts";
 import { imageIn } from "./image.ts";
-import { NOT_STARTED_RESULT, STRAY_OUTPUT, STRAY_RESULT } from "./phrases.ts";
 import { type EntryLine, IN_ROWS, type RepairReason, type Repairs } from "./repair-report.ts";
-import { resultContent } from "./result-content.ts";
 import { charsOf, type Room } from "./room.ts";
-import { holdsRoundedNumber, isBlank, sendableText, sendableValue } from "./wire-text.ts";
+import {
+  holdsRoundedNumber,
+  isBlank,
+  NOT_STARTED_RESULT,
+  STRAY_OUTPUT,
+  STRAY_RESULT,
+  sendableText,
+  sendableValue,
+} from "./wire-text.ts";
 
 /** The type of the block that reports a resume inside a session (continue.ts). */
 export const REPORT_TYPE = "resume_report";

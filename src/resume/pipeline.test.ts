@@ -22,7 +22,7 @@ import {
   STRAY_RESULT,
   SYSTEM_SAID,
   UNCERTAIN_RESULT,
-} from "./phrases.ts";
+} from "./wire-text.ts";
 
 test("a call without a result gets an UNCERTAIN one", () => {
   assert.deepEqual(resumed(["user", ["go"]], ["assistant", [call("a")]]), {

@@ -6,16 +6,40 @@
  * - An unchanged value is returned as the same object.
  * - A number that may differ from the log's is reported: an integer from 2^53 on, which may be a
  *   string of its digits (base/exact-numbers.ts), and one beyond all doubles, which is sent as null.
+ *
+ * Phrases: every text that resume itself adds to a conversation.
  */
 
 import { digitKeys } from "../core/base/exact-numbers.ts";
 
+/** For a call without a result. Models act on it: an action that ran must not run again unseen. */
+export const UNCERTAIN_RESULT =
+  "UNCERTAIN: no result of this call was recorded. The tool may have run, wholly, in part or not " +
+  "at all. Check what it did before you call it again.";
+
+/** For a call that was cut before its input was complete. */
+export const NOT_STARTED_RESULT =
+  "NOT STARTED: this call broke off before its input was whole. The tool did not run.";
+
+/** For a tool that failed without a reason. */
+export const SILENT_FAILURE = "The tool failed and said nothing.";
+export const STRAY_RESULT = "[The result of a tool call that is not in this conversation:]";
+export const STRAY_OUTPUT = "[A tool's output, without the call that it belongs to:]";
+export const SYSTEM_SAID = "[The system says:]";
+/** For a session that begins with an assistant message. */
+export const FIRST_USER_TEXT = "[The conversation begins with the assistant's words.]";
+/** For one that ends with an assistant message, unless the caller passes a prompt. */
+export const LAST_USER_TEXT = "Continue.";
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
 const UNSENDABLE = /\u0000|\p{Surrogate}/u;
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what it looks for.
 const EACH_UNSENDABLE = /\u0000|\p{Surrogate}/gu;
+
 /** Every escape of a JSON text, so that an escaped backslash is never misread. */
 const ESCAPES = /\\(u0000|ud[89a-f][0-9a-f]{2}|.)/g;
+
 /** Also what Python, in which providers check, reads as white space. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for.
 const BLANK = /^[\s\u001c-\u001f\u0085]*$/;

@@ -18,7 +18,7 @@ import {
   type Unreadable,
 } from "../dialects/find.ts";
 import { registryEntry } from "../dialects/registry.ts";
-import type { CountableLog } from "./describe.ts";
+import type { CountableLog } from "./entry-rows.ts";
 import type { UsageLedger } from "./ledger/ledger.ts";
 import type { LedgerFile } from "./ledger/pack.ts";
 

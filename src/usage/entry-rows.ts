@@ -10,17 +10,22 @@
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
  * whole: of a message that is there twice, the last one counts. A fork or an unpacked copy begins with
  * a report that names its origin: its rows have the keys of the origin's, so that they count once.
+ *
+ * Describe: a scanned log as a file of the ledger: whose it is, and what its keys hold within.
  */
 
 import type { Host } from "../core/base/host.ts";
 import type { Entry, Usage } from "../core/model/entry.ts";
+import type { Dialect } from "../dialects/dialect.ts";
+import type { Standing } from "../dialects/facets/files.ts";
 import type { LineMemory } from "../dialects/facets/reading.ts";
-import { type MessageOrigin, originIn, originName } from "../dialects/origin.ts";
+import { type MessageOrigin, originIn, originName, threadIn } from "../dialects/origin.ts";
+import type { FoundLog } from "../dialects/session-row.ts";
 import { SessionWindow } from "../sessions/list/session-window.ts";
 import type { Session } from "../sessions/store/session.ts";
-import type { SessionCount } from "./describe.ts";
-import type { RowSet } from "./row-set.ts";
-import { Hash } from "./scan/hash.ts";
+import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
+import { Hash, type RowSet } from "./row-set.ts";
+import { scopeIn } from "./scan/file-scan.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "./usage-row.ts";
 
 const LIMITS = { entriesMax: 8_192, bytesMax: 4 * 1024 * 1024 };
@@ -137,6 +142,7 @@ export class EntryUsage {
 
 /** Input, output, written to and read from caches, and US dollars as recorded. */
 type Counts = readonly number[];
+
 const NOTHING: Counts = [0, 0, 0, 0, 0];
 /** Less is what adding dollars leaves. */
 const SPEND_MIN = 1e-9;
@@ -194,4 +200,61 @@ function putUsed(set: RowSet, entry: Used, isById: boolean, flags: number): void
   next.keyLow[0] = hash.low;
   const isAny = next.input[0] + next.output[0] + next.cacheRead[0] > 0 || Boolean(usage.spend);
   if (isAny && !(isRest && set.extend())) set.put();
+}
+
+export interface CountableLog {
+  readonly dialect: Dialect;
+  readonly root: string;
+  readonly log: FoundLog;
+  /** As it was last counted. */
+  readonly known: LedgerFile | undefined;
+}
+
+/** What was counted of it, by either way. */
+export interface SessionCount {
+  readonly reached: PackedFile["reached"];
+  readonly rowCount: number;
+  /** Fields of a row that says where the session belongs. */
+  readonly about: Readonly<Record<string, unknown>> | null;
+  /** The scope of the session that it was copied from. */
+  readonly origin?: string | null;
+  /** What files next to the log say about the session. */
+  readonly standing?: Standing | undefined;
+}
+
+export function describe(
+  { dialect, root, log, known }: CountableLog,
+  counted: SessionCount,
+): PackedFile {
+  const { id, path, size, mtimeMs } = log;
+  const about = counted.about && dialect.reading.about?.(counted.about, id);
+  const name = parentNameOf(dialect, id);
+  const thread = threadIn(counted.about);
+  const { standing } = counted;
+  const named = about?.parent || standing?.parent;
+  const above = named ? parentNameOf(dialect, named) : null;
+  // A fork is a session of its own, which begins with the rows of another.
+  const isFork = dialect.program?.hasForks === true;
+  const replays = thread.replays ?? (isFork ? above : null);
+  return {
+    dialect: dialect.name,
+    root,
+    id,
+    path,
+    size,
+    mtimeMs,
+    reached: counted.reached,
+    name,
+    parent: isFork ? null : (above ?? known?.parent ?? null),
+    project: about?.cwd || standing?.about?.cwd || (known?.project ?? null),
+    scope: counted.origin ?? scopeIn(counted.about) ?? known?.scope ?? name,
+    replays: replays ?? known?.replays ?? null,
+    startedAt: thread.startedAt ?? known?.startedAt ?? null,
+    rows: counted.rowCount,
+  };
+}
+
+/** A parent may be given by its id, or by the name that its program uses. */
+export function parentNameOf(dialect: Dialect, id: string): string {
+  return dialect.naming.nameOf?.(id) ?? id;
 }

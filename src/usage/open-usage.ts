@@ -16,8 +16,13 @@ import { SessionWindow } from "../sessions/list/session-window.ts";
 import type { Session } from "../sessions/store/session.ts";
 import { Store } from "../sessions/store/store.ts";
 import { changedAt, changedGenerations, findChanged } from "./changed-logs.ts";
-import { type CountableLog, describe, parentNameOf, type SessionCount } from "./describe.ts";
-import { countEntries } from "./entry-rows.ts";
+import {
+  type CountableLog,
+  countEntries,
+  describe,
+  parentNameOf,
+  type SessionCount,
+} from "./entry-rows.ts";
 import { UsageLedger } from "./ledger/ledger.ts";
 import { lastLook, ownPricesPath, rememberLook, usageDirectory } from "./ledger/ledger-file.ts";
 import { type PackedFile, packOf } from "./ledger/pack.ts";
@@ -26,7 +31,7 @@ import { hasBlocks } from "./report/agent-choice.ts";
 import { CountedUsage } from "./report/counted-usage.ts";
 import { FileScanner, type FileToScan, scopeIn } from "./scan/file-scan.ts";
 import { scanFiles } from "./scan/scan-files.ts";
-import type { Scanner } from "./scan/scanner.ts";
+import type { Scanner } from "./scan/usage-counts.ts";
 import { atOnce, Slices } from "./slices.ts";
 import { changedIn, StoredSums } from "./sums/stored-sums.ts";
 import { isOf, priceMark, readSums, type SumsHead, writeSums } from "./sums/sums-file.ts";

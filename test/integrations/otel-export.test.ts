@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { exportLive, exportSpans } from "../../src/doors/otel.ts";
-import { ATTR } from "../../src/integrations/otel/names.ts";
+import { ATTR } from "../../src/integrations/otel/span-shapes.ts";
 import { CliUser } from "../cli/cli.ts";
 import { put, turn } from "../cli/stores.ts";
 import { refusal } from "../support/refusal.ts";

@@ -9,7 +9,7 @@ import { nodeHost } from "../../src/core/base/node-host.ts";
 import type { DialectName } from "../../src/dialects/registry.ts";
 import { VerbatimSession } from "../../src/doors/openai-agents.ts";
 import { exportSpans } from "../../src/doors/otel.ts";
-import { providerOf } from "../../src/integrations/otel/names.ts";
+import { providerOf } from "../../src/integrations/otel/span-shapes.ts";
 import { Store } from "../../src/sessions/store/store.ts";
 import { embeddedChats, says } from "../doors/chatting.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

@@ -11,7 +11,7 @@ import { BasicTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-tra
 import * as semconv from "@opentelemetry/semantic-conventions/incubating";
 import { expect, test } from "vitest";
 import { exportSpans, spanIdOf, traceIdOf } from "../../src/doors/otel.ts";
-import { ATTR, OPERATION, PROVIDERS } from "../../src/integrations/otel/names.ts";
+import { ATTR, OPERATION, PROVIDERS } from "../../src/integrations/otel/span-shapes.ts";
 import { Collector, distinct } from "./collector.ts";
 import { ID, makeSession } from "./spanned-session.ts";
 

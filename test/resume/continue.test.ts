@@ -8,7 +8,7 @@ import type { NewEntry } from "../../src/core/model/entry.ts";
 import { continueSession, type RepairReport, resume } from "../../src/doors/resume.ts";
 import { verify } from "../../src/doors/signing.ts";
 import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
-import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/phrases.ts";
+import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/wire-text.ts";
 import type { Session } from "../../src/sessions/store/published.ts";
 import { refusal } from "../support/refusal.ts";
 import {

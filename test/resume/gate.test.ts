@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { handoff, resume } from "../../src/doors/resume.ts";
-import { LAST_USER_TEXT } from "../../src/resume/phrases.ts";
+import { LAST_USER_TEXT } from "../../src/resume/wire-text.ts";
 import { startChild } from "../support/child.ts";
 import { refusal } from "../support/refusal.ts";
 import { SHAPES, SigningUser, said, turnIn, type Written } from "../support/signing-user.ts";

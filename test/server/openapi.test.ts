@@ -6,27 +6,29 @@ import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { type EntryPage, type SessionPage, VerbatimClient } from "../../src/doors/client.ts";
 import { openApiDocument } from "../../src/server/openapi/document.ts";
-import { MOUNT_NAMES } from "../../src/server/router/mount-names.ts";
 import { MOUNTS, ownerOf } from "../../src/server/router/mounts.ts";
 import {
   isBelow,
+  MOUNT_NAMES,
   OPENAPI_PATH,
   SEARCH_PATH,
   SESSIONS_ROOT,
   TOOLS_PATH,
   USAGE_PATH,
 } from "../../src/server/router/paths.ts";
-import { BYTES_PARAMETERS } from "../../src/server/sessions/bytes.ts";
-import { ENTRY_PARAMETERS } from "../../src/server/sessions/entries.ts";
 import { EVENT_PARAMETERS } from "../../src/server/sessions/events.ts";
 import { LIST_PARAMETERS } from "../../src/server/sessions/list.ts";
-import { MARKDOWN_PARAMETERS } from "../../src/server/sessions/markdown.ts";
 import {
   EXCHANGES_PARAMETERS,
   OUTLINE_PARAMETERS,
   SESSION_PARTS,
 } from "../../src/server/sessions/route.ts";
 import { SEARCH_PARAMETERS, TOOLS_PARAMETERS } from "../../src/server/sessions/search.ts";
+import {
+  BYTES_PARAMETERS,
+  ENTRY_PARAMETERS,
+  MARKDOWN_PARAMETERS,
+} from "../../src/server/sessions/session-reads.ts";
 import { COSTS_PARAMETERS, USAGE_PARAMETERS } from "../../src/server/usage/route.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { tempDirectory } from "../support/temp-directory.ts";

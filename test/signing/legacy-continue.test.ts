@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { openVerified, TranscriptSigner, verify } from "../../src/doors/signing.ts";
-import { vouchForSession } from "../../src/evidence/verify/vouching.ts";
+import { vouchForSession } from "../../src/evidence/verify/own-checkpoints.ts";
 import { handoffSession } from "../../src/resume/handoff/handoff.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
 import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";

@@ -9,7 +9,7 @@ import { nodeSurroundings } from "../../src/core/base/node-surroundings.ts";
 import { resume } from "../../src/doors/resume.ts";
 import { openVerified } from "../../src/doors/signing.ts";
 import { examineStore } from "../../src/evidence/doctor/examine.ts";
-import { linkSession } from "../../src/resume/fork/link.ts";
+import { linkSession } from "../../src/resume/fork/fork.ts";
 import { ALL_SHAPES, type SignedShape, SigningUser, turnOf } from "../support/signing-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { hasCryptography, runPython } from "./python.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { verify } from "../../src/doors/signing.ts";
-import { linkSession } from "../../src/resume/fork/link.ts";
+import { linkSession } from "../../src/resume/fork/fork.ts";
 import { loadSigner, rotateKey } from "../../src/trust/keys/keys.ts";
 import { addTrust, type Grant, revokeTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { memoryHost } from "../support/memory-files.ts";

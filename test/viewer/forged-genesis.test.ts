@@ -15,11 +15,11 @@ import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
 import { fromHex, toHex } from "../../src/trust/proof/bytes.ts";
 import {
   type Checkpoint,
+  genesisFields,
   readCheckpoint,
   writeCheckpoint,
 } from "../../src/trust/proof/checkpoint.ts";
 import { readRecord, spellRecord } from "../../src/trust/proof/disclosure/records.ts";
-import { genesisFields } from "../../src/trust/proof/genesis-facts.ts";
 import { LeafHasher } from "../../src/trust/proof/leaf.ts";
 import { judgeCopy } from "../../viewer/src/copy/judge-copy.ts";
 import { BytesSource } from "../../viewer/src/proof/bytes-source.ts";

@@ -3,7 +3,7 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { NO_CHECKPOINT } from "../../evidence/redact/redact.ts";
-import { signHead } from "../../evidence/redact/sign-head.ts";
+import { signHead } from "../../evidence/verify/own-checkpoints.ts";
 import { STREAMS } from "../../trust/proof/envelopes.ts";
 import type { SignableLog } from "../../trust/session-log.ts";
 import type { Run } from "../command/command.ts";

@@ -5,7 +5,7 @@ import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Native } from "../../core/model/entry.ts";
 import { asideOf, isProgramsPrompt } from "../entire/aside.ts";
-import { compaction } from "../entire/compaction.ts";
+import { compaction } from "../entire/claude-rows.ts";
 import { decode } from "../entire/decode.ts";
 import { about, idAt, logPath, nameOf, parentOf } from "./claude-code.ts";
 

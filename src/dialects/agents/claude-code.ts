@@ -6,12 +6,9 @@
 import { readUserFile } from "../../core/base/node-user-files.ts";
 import type { Native } from "../../core/model/entry.ts";
 import { agentRowIn, asideOf, isProgramsPrompt, isSilent } from "../entire/aside.ts";
-import { compaction } from "../entire/compaction.ts";
+import { compaction, resultViews, subagents, tools } from "../entire/claude-rows.ts";
 import { decode, isRow } from "../entire/decode.ts";
 import { QueueMemory } from "../entire/queue.ts";
-import { resultViews } from "../entire/result-views.ts";
-import { subagents } from "../entire/subagents.ts";
-import { tools } from "../entire/tools.ts";
 import type { Retention } from "../facets/program.ts";
 import type { SessionDetails } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";

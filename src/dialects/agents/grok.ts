@@ -5,10 +5,9 @@ import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../core/model/entry.ts";
 import { timestampOf } from "../entire/decode.ts";
 import type { DialectFiles } from "../facets/files.ts";
-import type { Convert } from "../files/converted-host.ts";
+import { type Convert, logsOnce } from "../files/converted-host.ts";
 import { bytesBelow, objectBelow } from "../files/json-document.ts";
 import { rowJsonLines, SESSION_BYTES_MAX } from "../files/row-lines.ts";
-import { logsOnce } from "../files/two-files.ts";
 import { readerDialect } from "../reader.ts";
 import {
   contentParts,

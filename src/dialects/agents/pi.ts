@@ -10,10 +10,15 @@ import {
 } from "../../core/model/entry.ts";
 import { blockText } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
-import type { SessionDetails, Understood } from "../facets/reading.ts";
+import {
+  DIFF_CHARS_MAX,
+  diffViews,
+  type ResultView,
+  type SessionDetails,
+  type Understood,
+} from "../facets/reading.ts";
 import type { Branching, Compaction } from "../facets/turns.ts";
 import { readerDialect } from "../reader.ts";
-import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../result-view.ts";
 import { contentParts } from "../shared/entry-parts.ts";
 import {
   get,

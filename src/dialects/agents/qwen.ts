@@ -3,10 +3,9 @@
 import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Speaker } from "../../core/model/entry.ts";
 import { timestampOf } from "../entire/decode.ts";
-import type { SessionDetails } from "../facets/reading.ts";
+import { diffViews, type ResultView, type SessionDetails } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
 import { readerDialect } from "../reader.ts";
-import { diffViews, type ResultView } from "../result-view.ts";
 import { rowDecoder } from "../shared/entry-parts.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { googleParts, googleUsage } from "../shared/google-parts.ts";

@@ -16,8 +16,15 @@
 import type { Native } from "../../core/model/entry.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
 import type { WriterFacts } from "../facets/writing.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "../shared/fields.ts";
-import { toJsonValue } from "../shared/json-value.ts";
+import {
+  get,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+  toJsonValue,
+  withRest,
+} from "../shared/fields.ts";
 import { isBlock } from "./blocks.ts";
 import { completeUsage } from "./usage.ts";
 

@@ -8,14 +8,16 @@
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
 import type { Understood } from "../facets/reading.ts";
+import { isOthersLine } from "../others.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";
-import { partsOf } from "./blocks.ts";
+import { partsOf, withRowStructured } from "./blocks.ts";
 import { ROLES, type RowType } from "./complete.ts";
-import { withRowStructured } from "./structured-content.ts";
 import { usageOf } from "./usage.ts";
 
+/** Claude Code's rows that name no session. */
+const NAMELESS_TYPES = ["file-history-snapshot", "summary"];
 /** A signer's row; the only one that may have an `event_type` (docs/formats/entire.md). */
 const CHECKPOINT_TYPE = "checkpoint";
 
@@ -117,4 +119,12 @@ export function isRow(value: unknown): boolean {
 
 function faulty(fault: string): Understood {
   return { entry: null, fault };
+}
+
+/** Whether a line is a transcript row as Claude Code and the entire dialect write it. */
+export function isTranscriptRow(value: unknown): boolean {
+  if (!isObject(value) || isOthersLine(value)) return false;
+  const type = getString(value, "type");
+  if (type === null) return false;
+  return isRow(value) || typeof get(value, "uuid") === "string" || NAMELESS_TYPES.includes(type);
 }

@@ -14,17 +14,15 @@ import { openingWith } from "../shared/checkpoint-opening.ts";
 import { getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
 import { asideOf, isProgramsPrompt, isSilent } from "./aside.ts";
+import { resultViews, subagents, tools } from "./claude-rows.ts";
 import { complete } from "./complete.ts";
+import { isTranscriptRow } from "./decode.ts";
 import { express } from "./express.ts";
 import { documentHost } from "./files/document-host.ts";
 import { recording } from "./files/recording.ts";
 import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
-import { resultViews } from "./result-views.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
-import { subagents } from "./subagents.ts";
-import { tools } from "./tools.ts";
-import { isTranscriptRow } from "./transcript-row.ts";
 
 /** A checkpoint is a row without `message`, and part of the chain: Entire ignores it. */
 const turns: TurnRules = {

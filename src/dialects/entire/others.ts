@@ -6,13 +6,12 @@
 import type { Entry, Native } from "../../core/model/entry.ts";
 import * as codex from "../agents/codex/decode.ts";
 import { RolloutMemory } from "../agents/codex/memory.ts";
-import { decode as decodeEvent, isEvent } from "../agents/copilot-cli/decode.ts";
-import { Runs } from "../agents/copilot-cli/runs.ts";
+import { decode as decodeEvent, isEvent, Runs } from "../agents/copilot-cli/decode.ts";
 import * as gemini from "../agents/gemini-cli/decode.ts";
 import type { LineMemory, Understood } from "../facets/reading.ts";
 import type { Compaction } from "../facets/turns.ts";
 import { getString, has, isObject } from "../shared/fields.ts";
-import { compaction } from "./compaction.ts";
+import { compaction } from "./claude-rows.ts";
 import { decode } from "./decode.ts";
 import { QueueMemory } from "./queue.ts";
 

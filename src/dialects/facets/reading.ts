@@ -1,10 +1,14 @@
 /**
  * Reading: the facet that says what a line means. Pure: no files, no clock, no randomness.
+ *
+ * Result view: what an agent recorded about the result of a tool call, besides what its model got.
+ * A dialect finds it in a row (`resultViews`); it is for people who read, never for a model.
  */
 
 import type { Aside, Entry, Metadata, Native, Usage } from "../../core/model/entry.ts";
-import type { ResultView } from "../result-view.ts";
 import type { ToolTable } from "../tool-table.ts";
+
+export const DIFF_CHARS_MAX = 256 * 1024;
 
 export interface Reading {
   decode(value: unknown): Understood;
@@ -145,4 +149,19 @@ export function listedAside(
 ): Aside | null {
   const aside = reading.asideOf?.(native, id) ?? null;
   return aside === null && reading.isProgramsPrompt?.(native) ? "program" : aside;
+}
+
+export interface ResultView {
+  readonly callId: string;
+  /** What the call changed, as hunks of a unified diff with the numbers of their lines. */
+  readonly diff: string | null;
+  /** Where the text of a file begins in the output, after lines about the command. */
+  readonly textAt: number;
+}
+
+/** None if there is no call, or no hunk with numbers, or it is too long to be looked at. */
+export function diffViews(callId: unknown, diff: unknown): ResultView[] {
+  if (typeof callId !== "string" || typeof diff !== "string" || callId === "") return [];
+  const isHunks = diff.length <= DIFF_CHARS_MAX && /^@@ -\d{1,9}/m.test(diff);
+  return isHunks ? [{ callId, diff, textAt: 0 }] : [];
 }

@@ -3,13 +3,18 @@
  *
  * For whole JSON documents, compressed logs and rows of a database. A log is converted when it is
  * opened, in memory; what is opened stays the same until it is closed. Nothing can be written.
+ *
+ * Two files: a program may have a session in two files next to each other, whose names differ in
+ * their endings. It is listed once, with the ending that the program itself prefers.
  */
 
-import { watch } from "node:fs";
-import { basename, dirname, relative, resolve } from "node:path";
+import { lstatSync, watch } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory, Files, OpenFile, OpenMode } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
+import { type FindLogsOptions, iterateLogs, type Layout } from "../find.ts";
+import type { FoundLog } from "../session-row.ts";
 
 /** A session as lines. */
 export interface ConvertedLog {
@@ -169,4 +174,29 @@ function readOnly(path: string): VerbatimError<"BAD_SETTING"> {
     from: path,
     reason,
   });
+}
+
+export interface Endings {
+  readonly preferred: string;
+  readonly other: string;
+}
+
+/** Lists the logs of a layout, without those that have a preferred one. */
+export function logsOnce(layout: Layout, { preferred, other }: Endings) {
+  return function* logsIn(root: string, options: FindLogsOptions): Generator<FoundLog> {
+    for (const log of iterateLogs(root, layout, options)) {
+      const isOther = log.path.endsWith(other);
+      const instead = isOther ? log.path.slice(0, -other.length) + preferred : "";
+      if (!isOther || !isThere(join(root, instead))) yield log;
+    }
+  };
+}
+
+/** Links count: opening the file refuses them. */
+export function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false; // Below a file, or not permitted: opening it reports that.
+  }
 }

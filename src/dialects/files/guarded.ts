@@ -4,6 +4,9 @@
  *
  * A guarded root is one more root of its dialect. It has the sessions that the program's own
  * directory no longer has. `<guarded root>/@<n>` has generation n of all of them.
+ *
+ * Guarded dialect: lists and reads the guard's copies of a program's sessions, here or received,
+ * like those that the program has.
  */
 
 import { lstatSync, realpathSync } from "node:fs";
@@ -11,10 +14,10 @@ import { join } from "node:path";
 import { errnoOf } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import type { Dialect } from "../dialect.ts";
-import { iterateLogs, type LookedAt } from "../find.ts";
+import { type FindLogsOptions, iterateLogs, type LookedAt } from "../find.ts";
 import type { FoundLog } from "../session-row.ts";
 import { convertedHost } from "./converted-host.ts";
-import { latestRows } from "./guard-rows.ts";
+import { isRowsRoot, latestRows, rowsHost, rowsLogs } from "./guard-rows.ts";
 import {
   type GuardedRoot,
   generationBytes,
@@ -30,6 +33,7 @@ import {
 /** Ids that a program has now; asked for each session, so they are remembered for a moment. */
 let live: { readonly of: GuardedRoot; readonly atMs: number; readonly ids: Set<string> } | null =
   null;
+
 const LIVE_MS = 1000;
 
 /** Whether the program no longer has a session, neither there nor under another name. */
@@ -106,7 +110,7 @@ export function fullerGeneration({ directory }: GuardedRoot, kept: Kept): number
 }
 
 /** The sessions that only the guard has, as logs of its root. */
-export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
+function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
   for (const { id, path, generation } of keptById(place, dialect).values()) {
     const log = generationFile(place.at, path, place.generation ?? generation);
     if (log === null) continue;
@@ -116,20 +120,20 @@ export function* goneLogs(place: Place, dialect: Dialect): Generator<FoundLog> {
 }
 
 /** The state of one of them; null: it has none. */
-export function goneLog({ at, generation }: Place, path: string): LookedAt | null {
+function goneLog({ at, generation }: Place, path: string): LookedAt | null {
   const session = readGuardedRoot(at)?.sessions.get(path);
   const log = session ? generationFile(at, path, generation ?? session.generation) : null;
   return log && { size: log.stats.size, mtimeMs: log.stats.mtimeMs };
 }
 
 /** The state of a log that is one file. */
-export function lookAtFile(root: string, path: string): LookedAt | null {
+function lookAtFile(root: string, path: string): LookedAt | null {
   const stats = statOf(join(root, path));
   return stats?.isFile() ? { size: stats.size, mtimeMs: stats.mtimeMs } : null;
 }
 
 /** Presents the copies in a guarded root as logs of their dialect. */
-export function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
+function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
   const { at, generation } = place;
   const inner = convertedHost(host, at, (_, segments) => {
     const id = dialect.naming.idAt(segments);
@@ -154,4 +158,33 @@ export function guardedHost(host: Host, place: Place, dialect: Dialect): Host {
       openDirectory(real(path), { ...options, ...(options.root ? { root: at } : {}) }),
   };
   return { ...inner, files };
+}
+
+export function withGuarded<Name extends string>(dialect: Dialect<Name>): Dialect<Name> {
+  const logsIn = (root: string, options: FindLogsOptions) => {
+    if (isRowsRoot(root, dialect)) return rowsLogs(root, dialect);
+    const place = guardedPlace(root);
+    return place === null
+      ? (dialect.naming.layout.logsIn?.(root, options) ?? null)
+      : goneLogs(place, dialect);
+  };
+  const lookAt = (root: string, path: string) => {
+    if (isRowsRoot(root, dialect)) return lookAtFile(root, path);
+    const place = guardedPlace(root);
+    return place === null
+      ? (dialect.naming.layout.lookAt ?? lookAtFile)(root, path)
+      : goneLog(place, path);
+  };
+  const hostFor = (host: Host, root: string) => {
+    const place = guardedPlace(root);
+    if (place !== null) return guardedHost(host, place, dialect);
+    if (isRowsRoot(root, dialect)) return rowsHost(host, root, dialect);
+    return dialect.files?.hostFor?.(host, root) ?? host;
+  };
+  const { naming, files } = dialect;
+  return {
+    ...dialect,
+    naming: { ...naming, layout: { ...naming.layout, logsIn, lookAt } },
+    files: { ...files, hostFor },
+  };
 }

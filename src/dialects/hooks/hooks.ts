@@ -13,8 +13,8 @@
 import { compactJson, fingerprint } from "../../core/base/print-json.ts";
 import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
+import { deniedText } from "../shared/entry-parts.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
-import { deniedText } from "../shared/not-started.ts";
 
 export const HOOK_TYPE = "hook";
 

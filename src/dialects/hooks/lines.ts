@@ -11,8 +11,7 @@ import { express as expressRows } from "../entire/express.ts";
 import type { Understood } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
 import type { Once, WriterFacts } from "../facets/writing.ts";
-import { get, getString, isObject } from "../shared/fields.ts";
-import { toJsonValue } from "../shared/json-value.ts";
+import { get, getString, isObject, toJsonValue } from "../shared/fields.ts";
 import { HOOK_TYPE, hookEntry, isShownHook, isSubagentHook } from "./hooks.ts";
 import { parseSessionKey } from "./session-id.ts";
 

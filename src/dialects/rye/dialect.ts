@@ -10,6 +10,7 @@ import type { WriterFacts } from "../facets/writing.ts";
 import { openingWith } from "../shared/checkpoint-opening.ts";
 import { getObject, getString, withoutKeys } from "../shared/fields.ts";
 import { requireAgent } from "../shared/new-ids.ts";
+import type { ToolTable } from "../tool-table.ts";
 import { decode, roleOf } from "./decode.ts";
 import { completeNative, type Envelope, readEnvelope } from "./envelope.ts";
 import { express } from "./express.ts";
@@ -27,8 +28,15 @@ import {
   threadSegments,
 } from "./thread-id.ts";
 import { isoFormat } from "./time.ts";
-import { tools } from "./tools.ts";
 import { BLOCK_TYPE, isSilentType, meaningOf } from "./vocabulary.ts";
+
+const tools: ToolTable = {
+  rye_execute: { kind: "other", verb: "Execute", subject: ["item_id"] },
+  rye_load: { kind: "other", verb: "Load", subject: ["item_id"] },
+  rye_search: "search",
+  rye_sign: { kind: "other", verb: "Sign", subject: ["item_id"] },
+  directive_return: { kind: "other", verb: "Returns" },
+};
 
 /** Events that begin a call of the model. */
 const STEPS: ReadonlySet<string> = new Set(["step_start", "cognition_in"]);

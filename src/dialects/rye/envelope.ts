@@ -10,13 +10,20 @@
  * - No line we complete has both `type` and `event_type`: that marks a checkpoint, and on any other
  *   line tampering.
  * - `checkpoint` lines are reserved for the signer, and refused from callers.
- * - A completed line is plain JSON in memory too: it reads back unchanged (json-value.ts).
+ * - A completed line is plain JSON in memory too: it reads back unchanged (shared/fields.ts).
  */
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
-import { get, getString, has, isObject, type JsonObject, withRest } from "../shared/fields.ts";
-import { toJsonValue } from "../shared/json-value.ts";
+import {
+  get,
+  getString,
+  has,
+  isObject,
+  type JsonObject,
+  toJsonValue,
+  withRest,
+} from "../shared/fields.ts";
 import { isTruthy } from "./python.ts";
 import { isoFormat, isoFromSeconds } from "./time.ts";
 import { CHECKPOINT_TYPE, type EventType, meaningOf } from "./vocabulary.ts";

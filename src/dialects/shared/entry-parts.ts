@@ -2,11 +2,18 @@
  * Entry parts: what the readers of other programs' rows have in common when they build an entry.
  *
  * Reading never refuses: a block that is not understood becomes `other`.
+ *
+ * Not started: the error text of a call that is known not to have run. A model that continues the
+ * session must know that the call had no effect.
  */
 
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
 import type { Understood } from "../facets/reading.ts";
 import { getString, isObject, type JsonObject } from "./fields.ts";
+
+/** The permission request was not answered. */
+export const UNANSWERED =
+  "NOT STARTED: permission was asked for and not given, the tool did not run.";
 
 /** For programs whose every object is a row: all else is a bad line. */
 export function rowDecoder(entryOf: (row: JsonObject) => Entry): (value: unknown) => Understood {
@@ -61,3 +68,8 @@ export const NOTHING_COUNTED: Usage = {
   totalTokens: null,
   spend: null,
 };
+
+/** The call was denied. */
+export function deniedText(reason: string | null): string {
+  return `NOT STARTED: permission was denied, the tool did not run${reason ? `: ${reason}` : "."}`;
+}

@@ -3,10 +3,16 @@
  *
  * The SDK's items are like those of the Responses API in camelCase: messages with a role, calls and
  * their results with a `callId`, reasoning. All of them are accepted as unknown JSON.
+ *
+ * Usage: the tokens of a message, where the recording program kept them: `metadata` of an AI SDK
+ * message (`usage`, `totalUsage`, or the counts themselves) and `providerData.usage` of an item of
+ * the OpenAI Agents SDK. Both SDKs let the caller choose what is kept there.
+ *
+ * Both count cache reads and writes as input; entries count them separately (core/model/entry.ts).
  */
 
 import type { Mutable } from "../../core/base/files.ts";
-import type { Entry, Native, Part, Role } from "../../core/model/entry.ts";
+import type { Entry, Native, Part, Role, Usage } from "../../core/model/entry.ts";
 import { contentParts, textBlock } from "../shared/entry-parts.ts";
 import {
   get,
@@ -16,7 +22,20 @@ import {
   type JsonObject,
   parseJsonText,
 } from "../shared/fields.ts";
-import { usageOf } from "./usage.ts";
+
+/** Names of the AI SDK 5 to 7, of AI SDK 4, and of OpenAI's two APIs. */
+const INPUT = ["inputTokens", "promptTokens", "input_tokens", "prompt_tokens"];
+const OUTPUT = ["outputTokens", "completionTokens", "output_tokens", "completion_tokens"];
+const TOTAL = ["totalTokens", "total_tokens"];
+
+const DETAILS = [
+  "inputTokenDetails",
+  "inputTokensDetails",
+  "input_tokens_details",
+  "prompt_tokens_details",
+];
+
+const CACHE_READ = ["cacheReadTokens", "cached_tokens"];
 
 type Decoded = Mutable<Partial<Entry>>;
 
@@ -43,7 +62,6 @@ const RESULTS: Readonly<Record<string, string>> = {
 
 /** The provider's tool that returns an image. */
 const IMAGE_GENERATION = "image_generation_call";
-
 const ROLES: readonly string[] = ["system", "user", "assistant"];
 
 export function decodeItem(item: JsonObject): Decoded {
@@ -142,4 +160,44 @@ export function isHostedCall(line: Native, callId: string | null): boolean {
       getString(part, "toolCallId") === callId &&
       get(part, "providerExecuted") === true,
   );
+}
+
+/** The usage in `metadata`; null if it counts nothing. */
+export function metadataUsage(metadata: JsonObject): Usage | null {
+  for (const key of ["totalUsage", "usage"]) {
+    const usage = get(metadata, key);
+    if (isObject(usage)) return usageOf(usage);
+  }
+  return usageOf(metadata);
+}
+
+function usageOf(counts: JsonObject): Usage | null {
+  const [input, outputTokens, totalTokens] = [INPUT, OUTPUT, TOTAL].map((keys) =>
+    countIn(counts, keys),
+  ) as [number | null, number | null, number | null];
+  if (input === null && outputTokens === null && totalTokens === null) return null;
+  const details = getObject(counts, DETAILS.find((key) => isObject(get(counts, key))) ?? "");
+  const read = countIn(details, CACHE_READ) ?? countIn(counts, ["cachedInputTokens"]);
+  const written = countIn(details, ["cacheWriteTokens"]);
+  return {
+    inputTokens: uncached(input, (read ?? 0) + (written ?? 0)),
+    outputTokens,
+    ...(written === null ? {} : { cacheWriteTokens: written }),
+    ...(read === null ? {} : { cacheReadTokens: read }),
+    totalTokens,
+    spend: null,
+  };
+}
+
+/** If the cached count exceeds the input, the input did not include it. */
+function uncached(input: number | null, cached: number): number | null {
+  return input === null || cached > input ? input : input - cached;
+}
+
+function countIn(object: JsonObject, keys: readonly string[]): number | null {
+  for (const key of keys) {
+    const count = get(object, key);
+    if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number;
+  }
+  return null;
 }

@@ -2,9 +2,9 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import type { Entry, Part, Role } from "../../core/model/entry.ts";
+import { deniedText, UNANSWERED } from "../shared/entry-parts.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
-import { deniedText, UNANSWERED } from "../shared/not-started.ts";
-import { metadataUsage } from "./usage.ts";
+import { metadataUsage } from "./item.ts";
 
 type Reasoning = Extract<Part, { type: "reasoning" }>;
 

@@ -28,8 +28,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import { type FoundSession, openFoundSession } from "../../sessions/list/found-session.ts";
 import { verifyLog } from "../../trust/judge/verify.ts";
 import { UserJudging } from "../verify/user-judging.ts";
-import { type ExaminedLogEnd, findLogEnd, isHeld, lastWriter } from "./log-end.ts";
-import { LogReading } from "./log-reading.ts";
+import { type ExaminedLogEnd, findLogEnd, isHeld, LogReading, lastWriter } from "./log-reading.ts";
 import { derivedKind, isOurs, isTemporary, signedFileName } from "./own-names.ts";
 
 /**

@@ -15,7 +15,7 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { logSegments } from "../../core/base/ids.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import { rowsRootName } from "../../dialects/files/received-rows.ts";
+import { rowsRootName } from "../../dialects/files/guard-rows.ts";
 import { isWritten, programOf, READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 

@@ -17,18 +17,21 @@ import { provideDialect } from "../../dialects/all.ts";
 import { sdk } from "../../dialects/verbatim/sdk-dialect.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
-import { INTERRUPTED, messageOf, pump, STOPPED } from "./answer-pump.ts";
-import { type AnswerStreams, answerStreams, isStreams } from "./answer-streams.ts";
 import {
   addMessage,
   type BegunAnswer,
   beginAnswer,
+  INTERRUPTED,
   type KeptMessage,
   keptMessages,
   lastAnswer,
+  messageOf,
   openAnswer,
+  pump,
+  STOPPED,
   takeBack,
-} from "./chat-log.ts";
+} from "./answer-pump.ts";
+import { type AnswerStreams, answerStreams, isStreams } from "./answer-streams.ts";
 import type {
   LoadedChat,
   RespondOptions,

@@ -10,8 +10,8 @@ import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { ID_CHARS_MAX } from "../../dialects/hooks/session-id.ts";
-import type { ClaudeSessionEntry, ClaudeSessionKey } from "./contract.ts";
 import { type ClaudeSessionStoreOptions, claudeSessionStore } from "./session-store.ts";
+import type { ClaudeSessionEntry, ClaudeSessionKey } from "./summary-files.ts";
 
 const KEY: ClaudeSessionKey = { projectKey: "-home-me-app", sessionId: "6f1c" };
 

@@ -30,13 +30,14 @@ import {
 import { SessionPool } from "../../sessions/store/pool.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { Store, type StoreOptions } from "../../sessions/store/store.ts";
-import type {
-  ClaudeSessionEntry,
-  ClaudeSessionKey,
-  ClaudeSessionSummary,
-  FoldSummary,
-} from "./contract.ts";
-import { foldOfSdk, SummaryFiles } from "./summary-files.ts";
+import {
+  type ClaudeSessionEntry,
+  type ClaudeSessionKey,
+  type ClaudeSessionSummary,
+  type FoldSummary,
+  foldOfSdk,
+  SummaryFiles,
+} from "./summary-files.ts";
 
 export interface ClaudeSessionStoreOptions
   extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs" | "onWarning"> {

@@ -7,6 +7,9 @@
  *   be rebuilt from the log: a file that is missing, broken or of another log only costs reading.
  * - It belongs to a log if the last line folded into it is still there: from `start` to `end`, with
  *   the hash `line`.
+ *
+ * Contract: the types of Claude's Agent SDK for session stores. Copied, so that the SDK need not be
+ * installed for ours; a test compares them with the SDK's own.
  */
 
 import { createHash } from "node:crypto";
@@ -18,12 +21,6 @@ import { readSmallFile, replaceFile } from "../../core/base/replace.ts";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { isDeletion } from "../../dialects/hooks/lines.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import type {
-  ClaudeSessionEntry,
-  ClaudeSessionKey,
-  ClaudeSessionSummary,
-  FoldSummary,
-} from "./contract.ts";
 
 const FILE_NAME = "summary.json";
 /** Entries folded together, held in memory meanwhile. */
@@ -192,3 +189,33 @@ export async function foldOfSdk(): Promise<FoldSummary> {
     { cause },
   );
 }
+
+/** Names a transcript; `subpath` for a subagent's. The SDK's `SessionKey`. */
+export interface ClaudeSessionKey {
+  projectKey: string;
+  sessionId: string;
+  subpath?: string;
+}
+
+/** One line of a transcript. The SDK's `SessionStoreEntry`. */
+export interface ClaudeSessionEntry {
+  type: string;
+  uuid?: string;
+  timestamp?: string;
+  [key: string]: unknown;
+}
+
+/** A session in a listing. The SDK's `SessionSummaryEntry`. */
+export interface ClaudeSessionSummary {
+  sessionId: string;
+  mtime: number;
+  data: Record<string, unknown>;
+}
+
+/** The SDK's `foldSessionSummary`. */
+export type FoldSummary = (
+  previous: ClaudeSessionSummary | undefined,
+  key: ClaudeSessionKey,
+  entries: ClaudeSessionEntry[],
+  options?: { mtime?: number },
+) => ClaudeSessionSummary;

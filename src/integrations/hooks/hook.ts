@@ -158,7 +158,7 @@ function spoolDirectory(root: string, isDurable: boolean): string {
     directory = join(directory, name);
     try {
       mkdirSync(directory, { mode: 0o700 });
-      // Like sessions/store/own-directory.ts: keep the contents of a new `.verbatim` out of Git.
+      // Like sessions/store/session-ids.ts: keep the contents of a new `.verbatim` out of Git.
       if (above === root) writeFileSync(join(directory, ".gitignore"), "*\n", { mode: 0o600 });
       if (isDurable) syncDirectory(above);
     } catch (cause) {

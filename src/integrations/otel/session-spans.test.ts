@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
 import { CONTENT_CHARS_MAX, CONTENT_MESSAGES_CHARS_MAX, CONTENT_PARTS_MAX } from "./content.ts";
-import { providerOf } from "./names.ts";
-import { BATCH_BYTES_MAX, BATCH_SPANS_MAX, OtlpBatch } from "./otlp.ts";
+import { BATCH_BYTES_MAX, BATCH_SPANS_MAX, OtlpBatch } from "./outbox.ts";
 import { SessionSpans } from "./session-spans.ts";
 import type { TraceSpan } from "./span.ts";
+import { providerOf } from "./span-shapes.ts";
 
 const T0 = Date.parse("2026-11-15T10:00:00Z");
 

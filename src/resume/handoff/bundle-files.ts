@@ -11,7 +11,7 @@ import { writeUserFile } from "../../core/base/node-user-files.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
 import { isLogPlace } from "../../sessions/list/log-places.ts";
 import { type SessionLog, sidecarOf } from "../../trust/session-log.ts";
-import type { Member, OpenBundle } from "./bundle-reader.ts";
+import type { Member, OpenBundle } from "./bundle-archive.ts";
 import { CHECKPOINTS, LOG, spillMember } from "./member-names.ts";
 
 /** A disk with one session, `log`, whose root is the bundle itself. */

@@ -5,11 +5,16 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
-import { chunksOf, readMembers, sha256Of } from "./bundle-reader.ts";
-import { BundleWriter } from "./bundle-writer.ts";
+import {
+  BundleWriter,
+  chunksOf,
+  END_BYTES,
+  memberHeader,
+  readMembers,
+  sha256Of,
+} from "./bundle-archive.ts";
 import { judgeBundle } from "./judge-bundle.ts";
 import { keyMember, LOG, MANIFEST } from "./member-names.ts";
-import { END_BYTES, memberHeader } from "./tar.ts";
 
 const { membersMax, manifestBytesMax } = BUNDLE_LIMITS;
 

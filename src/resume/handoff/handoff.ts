@@ -7,9 +7,18 @@
  * - Sidecar files are read a second time, so the bundle is judged by its own bytes, as at
  *   unpacking, before it gets its name. Derived members are made from there too.
  * - Whole or not at all: until then an existing file of that name stays.
+ *
+ * Git identity: the repository and commit of a directory, for people elsewhere.
+ *
+ * - No credentials and no paths: of a remote only a network address is stated, without user,
+ *   password, query and fragment.
+ * - The address is safe to pass to git: a scheme that runs nothing, and a host that is not an
+ *   option of ssh. A reader refuses others (manifest.ts).
  */
 
+import { execFile } from "node:child_process";
 import { basename, dirname, relative, resolve } from "node:path";
+import { promisify } from "node:util";
 import { checkChoice } from "../../core/base/choice.ts";
 import { assert, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
@@ -36,12 +45,16 @@ import { type CheckpointProfile, hasSidecar, LEGACY_PROFILE } from "../../trust/
 import { type SessionLog, sidecarOf } from "../../trust/session-log.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
 import { refuseWhenBusy, sessionRequestOf } from "../resume.ts";
+import { BLOCK_BYTES, BundleWriter, type Member } from "./bundle-archive.ts";
 import { refuseOutput, writeBundle } from "./bundle-files.ts";
-import type { Member } from "./bundle-reader.ts";
-import { BundleWriter } from "./bundle-writer.ts";
-import { gitIdentity } from "./git-identity.ts";
 import { type BundleJudge, bundledEntries, bundledSession, judgeBundle } from "./judge-bundle.ts";
-import { type BundleManifest, signManifest } from "./manifest.ts";
+import {
+  type BundleManifest,
+  type GitIdentity,
+  isCommit,
+  remoteAddress,
+  signManifest,
+} from "./manifest.ts";
 import {
   CHECKPOINTS,
   keyMember,
@@ -54,8 +67,10 @@ import {
   USAGE,
 } from "./member-names.ts";
 import { type RecordedFrom, withRecorded } from "./of-program.ts";
-import { BLOCK_BYTES } from "./tar.ts";
 
+const execute = promisify(execFile);
+const GIT_MS_MAX = 5000;
+const LEFT_OUT = "it is not an https, ssh or git address";
 /** Lines are short; a write for each would be slow. */
 const CHUNK_BYTES = 64 * 1024;
 
@@ -348,4 +363,33 @@ function spillChanged(path: string, fault: string): VerbatimError {
     `${path} is ${fault} since it was verified; nothing was handed off`,
     { path, offset: 0 },
   );
+}
+
+export interface GitLookup {
+  /** Null where there is no repository, or no git. */
+  readonly git: GitIdentity | null;
+  /** Why the remote was left out; null when it was not, or there is none. */
+  readonly remoteDoubt: string | null;
+}
+
+async function gitIdentity(directory: string): Promise<GitLookup> {
+  const commit = await git(directory, ["rev-parse", "--verify", "HEAD"]);
+  if (commit === null || !isCommit(commit)) return { git: null, remoteDoubt: null };
+  const url = await git(directory, ["config", "--get", "remote.origin.url"]);
+  const remote = url === null ? null : remoteAddress(url);
+  const isLeftOut = url !== null && remote === null;
+  return { git: { remote, commit }, remoteDoubt: isLeftOut ? LEFT_OUT : null };
+}
+
+async function git(directory: string, args: readonly string[]): Promise<string | null> {
+  try {
+    // Set when a hook runs us, these would name another repository.
+    const { GIT_DIR: _, GIT_WORK_TREE: __, ...rest } = process.env;
+    const env = { ...rest, GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" };
+    const options = { cwd: directory, env, timeout: GIT_MS_MAX, encoding: "utf8" } as const;
+    const { stdout } = await execute("git", [...args], options);
+    return stdout.trim() || null;
+  } catch {
+    return null; // No git, no repository, no commit or no remote.
+  }
 }

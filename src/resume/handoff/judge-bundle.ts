@@ -34,14 +34,14 @@ import { toHex } from "../../trust/proof/bytes.ts";
 import { hasSidecar } from "../../trust/proof/envelopes.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import { transcriptKeys } from "../../trust/trusted-keys/trust.ts";
-import { bundleFiles } from "./bundle-files.ts";
 import {
   type Member,
   type OpenBundle,
   readMember,
   readMembers,
   sha256Of,
-} from "./bundle-reader.ts";
+} from "./bundle-archive.ts";
+import { bundleFiles } from "./bundle-files.ts";
 import {
   type BundleManifest,
   notVerified,

@@ -17,7 +17,7 @@ import { asciiJson, type Sign } from "../../trust/proof/checkpoint.ts";
 import type { ProofCrypto } from "../../trust/proof/crypto.ts";
 import type { Keys } from "../../trust/proof/ed25519-keys.ts";
 import type { Verdict } from "../../trust/proof/verdict.ts";
-import type { ListedMember } from "./bundle-writer.ts";
+import type { ListedMember } from "./bundle-archive.ts";
 import { isMemberName } from "./member-names.ts";
 
 const SCHEMES: readonly string[] = ["https:", "ssh:", "git:"];

@@ -7,7 +7,7 @@
  *   place, its head pinned there. Its signatures name it, so it cannot have another id.
  * - In another dialect it is another session, recorded through the store and signed by the user who
  *   unpacks it. It begins with its origin and the fate of every line. If the bundle's own session
- *   is in the same root and we may write it, it names the new one (resume/fork/link.ts).
+ *   is in the same root and we may write it, it names the new one (resume/fork/fork.ts).
  */
 
 import { basename, dirname, join, resolve } from "node:path";
@@ -36,8 +36,8 @@ import {
 } from "../../trust/proof/disclosure/copy-file.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { STRICT_ADVICE, withAdvice } from "../advice.ts";
-import { linkSession } from "../fork/link.ts";
-import { chunksOf, type Member, type OpenBundle } from "./bundle-reader.ts";
+import { linkSession } from "../fork/fork.ts";
+import { chunksOf, type Member, type OpenBundle } from "./bundle-archive.ts";
 import { type InstalledFile, installSession } from "./install.ts";
 import {
   bundledEntries,

@@ -16,9 +16,8 @@ import {
 import { packageVersion } from "../../core/package-file.ts";
 import { COOKIE_PREFIX } from "../auth/browser-keys.ts";
 import { answerText, newHeaders } from "../http/answer.ts";
-import { MOUNT_NAMES, type MountName } from "../router/mount-names.ts";
 import { MOUNTS } from "../router/mounts.ts";
-import { OPEN_PATH, OPENAPI_PATH } from "../router/paths.ts";
+import { MOUNT_NAMES, type MountName, OPEN_PATH, OPENAPI_PATH } from "../router/paths.ts";
 import { content, json, page, parameter, refusals, text } from "./describe.ts";
 
 /** Without names: the document of a server that has every mount. */

@@ -10,7 +10,7 @@ import type { ServerContext } from "../context.ts";
 import type { RequestTrack } from "../http/request-track.ts";
 import type { ReceivedSessions } from "../received/received-sessions.ts";
 import type { SessionService } from "../sessions/service.ts";
-import type { MountName } from "./mount-names.ts";
+import type { MountName } from "./paths.ts";
 
 export interface Mount {
   /** What it answers: these paths and everything below them. */

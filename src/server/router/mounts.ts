@@ -4,8 +4,8 @@ import { badOption, nearest } from "../../core/base/choice.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import type { ServerContext } from "../context.ts";
 import type { Mount, OpenMount, SharedParts } from "./mount.ts";
-import { MOUNT_NAMES, type MountName } from "./mount-names.ts";
 import * as at from "./paths.ts";
+import { MOUNT_NAMES, type MountName } from "./paths.ts";
 
 export const MOUNTS: Readonly<Record<MountName, Mount>> = {
   streams: {

@@ -1,4 +1,22 @@
-/** Paths: what the server answers below which path. `mounts.ts` says which part owns each. */
+/**
+ * Paths: what the server answers below which path. `mounts.ts` says which part owns each.
+ *
+ * Mount names: what `openServer({ mounts })` chooses from.
+ */
+
+/** In the order in which they are opened. */
+export const MOUNT_NAMES = [
+  "streams",
+  "subscriptions",
+  "received",
+  "demo",
+  "sessions",
+  "search",
+  "usage",
+  "shares",
+  "witness",
+  "viewer",
+] as const;
 
 /** The prefix of stream URLs; the stream's path follows, with its slash. */
 export const STREAM_ROOT = "/v1/stream";
@@ -24,3 +42,5 @@ export const OPENAPI_PATH = "/v1/openapi.json";
 export function isBelow(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
 }
+
+export type MountName = (typeof MOUNT_NAMES)[number];

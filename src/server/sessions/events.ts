@@ -17,9 +17,9 @@ import type { Session } from "../../sessions/store/session.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { SessionContext } from "../context.ts";
 import { badRequest } from "../http/answer.ts";
-import { checkOffset } from "./entries.ts";
 import { Query } from "./query.ts";
 import type { ServedSession } from "./service.ts";
+import { checkOffset } from "./session-reads.ts";
 import { type EntryForm, entryFormOf, entryJson, sessionHeaders } from "./wire.ts";
 
 export const EVENT_PARAMETERS = ["offset", "native", "exact"] as const;

@@ -23,7 +23,7 @@ import {
   readPage,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { programSessions } from "../../sessions/list/hook-records.ts";
+import { programSessions } from "../../sessions/list/waiting-hooks.ts";
 import { ownerOf } from "../../sessions/list/whose.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";

@@ -1,10 +1,30 @@
-/** Session paths: the sessions API and the search, operation by operation, as OpenAPI has them. */
+/**
+ * Session paths: the sessions API and the search, operation by operation, as OpenAPI has them.
+ *
+ * Schemas: the shapes of answers about sessions, by their names in the OpenAPI document.
+ */
 
-import type { Schema } from "../../client/schema.ts";
+import * as outlined from "../../client/outline-shapes.ts";
+import {
+  boolean,
+  choice,
+  constant,
+  count,
+  describeSchema,
+  list,
+  object,
+  offset,
+  orNull,
+  type Schema,
+  string,
+} from "../../client/schema.ts";
 import * as over from "../../client/search-shapes.ts";
+import * as of from "../../client/session-shapes.ts";
+import * as used from "../../client/usage-shapes.ts";
 import { SESSION_STATUSES } from "../../core/model/summary.ts";
 import { PAGE_SORTS } from "../../sessions/catalog/page-rows.ts";
 import { ENTRY_KINDS } from "../../sessions/search/query.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import {
   content,
@@ -19,10 +39,99 @@ import {
 import type { MountDescription } from "../router/mount.ts";
 import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
 import { SERVED_DIALECTS } from "./roots.ts";
-import { SESSION_SCHEMAS } from "./schemas.ts";
 import { SESSION_LIMITS } from "./session-limits.ts";
 
-const offset: Schema = { type: "integer", minimum: 0 };
+const VERDICT = choice(VERDICTS);
+const HEAD = { seq: count, byte_offset: count };
+
+const REPORT = object({
+  schema: constant("verbatim.verify/1"),
+  verdict: VERDICT,
+  session: orNull(string),
+  dialect: string,
+  path: string,
+  profile: choice(["v2", LEGACY_PROFILE]),
+  deep: boolean,
+  file: object({ bytes: count }),
+  signed_through: orNull(
+    object({
+      ...HEAD,
+      turn: count,
+      turns: count,
+      end: count,
+      line: string,
+      rev: count,
+      ts: string,
+      kid: string,
+    }),
+  ),
+  checkpoints: object({ total: count, valid: count }),
+  tail: object({ bytes: count, lines: count, types: { type: "object" } }),
+  found: list(list(count)),
+  bad_range: orNull(object({ from: count, to: count, turns: list(count) })),
+  freshness: choice(["match", "ahead", "none"]),
+  log: orNull(string),
+  from: orNull(object({ log: string, seq: count, line: string, at: count })),
+  erasures: list(object({ at: orNull(string), reason: string, lines: count, log: orNull(string) })),
+  keys: list(
+    object({
+      kid: orNull(string),
+      fp: orNull(string),
+      owner: orNull(string),
+      trusted: boolean,
+      rotated_from: orNull(string),
+    }),
+  ),
+  rotations: list(object({ seq: count, from: string, to: string, named: boolean })),
+  links: list(object({ seq: count, id: string, log: string })),
+  missing: orNull(object({ ...HEAD, ts: string })),
+  findings: list(
+    object({
+      code: string,
+      verdict: orNull(VERDICT),
+      byte_offset: orNull(count),
+      turn: orNull(count),
+      message: string,
+    }),
+  ),
+});
+
+const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
+  Session: withDialects(of.SESSION),
+  SessionPage: of.SESSION_PAGE,
+  SessionHead: withDialects(of.SESSION_HEAD),
+  EntryKind: of.ENTRY_KIND,
+  Role: of.ROLE,
+  Part: of.PART,
+  Usage: of.USAGE,
+  ToolView: of.TOOL_VIEW,
+  ResultView: of.RESULT_VIEW,
+  NeutralEntry: of.NEUTRAL_ENTRY,
+  Entry: of.ENTRY,
+  EntryPage: of.ENTRY_PAGE,
+  Exchange: outlined.EXCHANGE,
+  OutlineMark: outlined.OUTLINE_MARK,
+  OutlinePage: outlined.OUTLINE_PAGE,
+  ExchangesPage: outlined.EXCHANGES_PAGE,
+  Whereabouts: of.WHEREABOUTS,
+  ToolCalls: outlined.TOOL_CALLS,
+  Thread: of.THREAD,
+  ThreadParent: of.THREAD_PARENT,
+  SessionThreads: of.SESSION_THREADS,
+  Checkpoint: of.CHECKPOINT,
+  CheckpointKey: of.CHECKPOINT_KEY,
+  CheckpointPage: of.CHECKPOINT_PAGE,
+  VerifyReport: describeSchema(
+    REPORT,
+    "As `verbatim verify --json` prints it: docs/formats/checkpoint.md, Reports",
+  ),
+  SessionUsage: of.SESSION_USAGE,
+  Rewound: object({ to: offset }),
+  CountedSums: used.COUNTED_SUMS,
+  SessionCosts: used.SESSION_COSTS,
+};
+
+const offsetParameter: Schema = { type: "integer", minimum: 0 };
 const SESSION = parameter("id", "The session, by its `id` in the list", { type: "string" }, "path");
 
 const FORM = [
@@ -35,8 +144,12 @@ const FORM = [
 ];
 
 const STRETCH = [
-  parameter("from", "The first byte; default 0", offset),
-  parameter("to", "The byte after the last; default: as many as fit into an answer", offset),
+  parameter("from", "The first byte; default 0", offsetParameter),
+  parameter(
+    "to",
+    "The byte after the last; default: as many as fit into an answer",
+    offsetParameter,
+  ),
 ];
 
 /** Filters by session, as the list and the search have them. */
@@ -74,9 +187,13 @@ const ENTRIES_OPERATION: SessionsOperation = {
   summary: "Entries by range: the last ones, or from, before or around an offset",
   parameters: [
     SESSION,
-    parameter("from", "The entries from this offset on", offset),
-    parameter("before", "The entries before this offset", offset),
-    parameter("around", "The entry that starts here, with those before and after it", offset),
+    parameter("from", "The entries from this offset on", offsetParameter),
+    parameter("before", "The entries before this offset", offsetParameter),
+    parameter(
+      "around",
+      "The entry that starts here, with those before and after it",
+      offsetParameter,
+    ),
     limit("Maximum number", SESSION_LIMITS.entriesMax, SESSION_LIMITS.entriesDefault),
     parameter("call", "Only what the subagent of this call wrote into the log", text),
     ...FORM,
@@ -87,7 +204,7 @@ const ENTRIES_OPERATION: SessionsOperation = {
 
 const { outlineMax, outlineDefault } = SESSION_LIMITS;
 const AT_LEAST_ONE: Schema = { type: "integer", minimum: 1 };
-const FROM = parameter("from", "Those from this offset on", offset);
+const FROM = parameter("from", "Those from this offset on", offsetParameter);
 
 const OUTLINE_OPERATION: SessionsOperation = {
   summary: "Prompts with their cost, failures and edits: where to jump to",
@@ -106,7 +223,7 @@ const EVENTS_OPERATION: SessionsOperation = {
   parameters: [
     SESSION,
     parameter("offset", "Where to begin: an offset, or `end`; default 0", {
-      anyOf: [offset, { const: "end" }],
+      anyOf: [offsetParameter, { const: "end" }],
     }),
     ...FORM,
     parameter(
@@ -140,9 +257,9 @@ const MARKDOWN_OPERATION: SessionsOperation = {
 const BYTES: Schema = {
   ...content("application/octet-stream", {}, "The log's bytes, exactly"),
   headers: {
-    "Session-From": { description: "The first byte's place", schema: offset },
-    "Session-To": { description: "The place after the last byte", schema: offset },
-    "Session-End": { description: "Where the log ended", schema: offset },
+    "Session-From": { description: "The first byte's place", schema: offsetParameter },
+    "Session-To": { description: "The place after the last byte", schema: offsetParameter },
+    "Session-End": { description: "Where the log ended", schema: offsetParameter },
   },
 };
 
@@ -217,7 +334,6 @@ const PATHS: Readonly<Record<string, Schema>> = {
 };
 
 export const SESSIONS: MountDescription = { paths: PATHS, schemas: SESSION_SCHEMAS };
-
 const HITS = { type: "integer", minimum: 1, maximum: SESSION_LIMITS.hitsMax };
 
 const SEARCH_OPERATION: SessionsOperation = {
@@ -266,3 +382,9 @@ export const SEARCH: MountDescription = {
     ToolReport: over.TOOL_REPORT,
   },
 };
+
+/** The shape with the names of this server's dialects; a client may talk to a newer server. */
+function withDialects(schema: Schema): Schema {
+  const properties = { ...(schema.properties as object), dialect: choice(SERVED_DIALECTS) };
+  return { ...schema, properties };
+}

@@ -21,16 +21,19 @@ import { rawPath } from "../http/target.ts";
 import type { OpenMount, SharedParts } from "../router/mount.ts";
 import { SESSIONS_ROOT } from "../router/paths.ts";
 import { costsAnswer } from "../usage/route.ts";
-import { answerSessionBytes, checkpointsPage } from "./bytes.ts";
-import { entriesPage } from "./entries.ts";
 import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
-import { answerMarkdown } from "./markdown.ts";
 import { Query } from "./query.ts";
 import { type Sees, seenBy, sessionNotFound, urlIdOf } from "./roots.ts";
 import { MISSING_VERDICT } from "./row-filter.ts";
 import { type ServedSession, SessionService } from "./service.ts";
 import type { SessionLimits } from "./session-limits.ts";
+import {
+  answerMarkdown,
+  answerSessionBytes,
+  checkpointsPage,
+  entriesPage,
+} from "./session-reads.ts";
 import { whereaboutsOf } from "./whereabouts.ts";
 import {
   answerJsonText,

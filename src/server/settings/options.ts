@@ -11,8 +11,8 @@ import {
 } from "../../core/base/choice.ts";
 import { oneLine } from "../../core/base/one-line.ts";
 import { DURABILITIES } from "../../streams/postgres/store-options.ts";
-import { MOUNT_NAMES, type MountName } from "../router/mount-names.ts";
 import { chosenMounts } from "../router/mounts.ts";
+import { MOUNT_NAMES, type MountName } from "../router/paths.ts";
 import type { RootChoice } from "../sessions/roots.ts";
 import { SERVER_SETTINGS } from "./limits.ts";
 import type { ServeOptions } from "./serve-options.ts";

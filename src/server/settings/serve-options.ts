@@ -4,7 +4,7 @@ import type { Time } from "../../core/base/time.ts";
 import type { CreateShare } from "../../evidence/share/share.ts";
 import type { DatabaseDurability } from "../../streams/postgres/store-options.ts";
 import type { RequestRecord } from "../http/request-track.ts";
-import type { MountName } from "../router/mount-names.ts";
+import type { MountName } from "../router/paths.ts";
 import type { RootChoice } from "../sessions/roots.ts";
 import type { ServerSettings } from "./limits.ts";
 

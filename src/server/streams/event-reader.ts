@@ -15,8 +15,14 @@ import type { ServerContext } from "../context.ts";
 import { badRequest, newHeaders } from "../http/answer.ts";
 import type { ReadQuery } from "../http/target.ts";
 import { currentCursor, cursorAfter } from "./cursor.ts";
-import { type FeedReader, sharedFrame } from "./event-feed.ts";
-import { controlEvent, type EventFrame, eventFrame, isBase64 } from "./event-frame.ts";
+import {
+  controlEvent,
+  type EventFrame,
+  eventFrame,
+  type FeedReader,
+  isBase64,
+  sharedFrame,
+} from "./event-feed.ts";
 import { keepTouched } from "./live-wait.ts";
 import { readChunk, readFrom } from "./reads.ts";
 

@@ -1,8 +1,13 @@
-/** Stream routes: the requests of the protocol. Live reads are in long-poll.ts and event-reader.ts. */
+/**
+ * Stream routes: the requests of the protocol. Live reads are in long-poll.ts and event-reader.ts.
+ *
+ * Long-poll: a `GET` that waits for new data when there is none.
+ */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { oneLine } from "../../core/base/one-line.ts";
+import type { OffsetToken } from "../../streams/files/offset-token.ts";
 import { checkStreamPath } from "../../streams/files/stream-path.ts";
 import type {
   Appended,
@@ -10,6 +15,7 @@ import type {
   Chunk,
   Created,
   ProducerTurn,
+  ReadFrom,
   StreamHead,
 } from "../../streams/files/stream-store.ts";
 import type { Admission } from "../auth/gate.ts";
@@ -28,9 +34,10 @@ import type { RequestTrack } from "../http/request-track.ts";
 import { type ReadQuery, rawPath, readQuery } from "../http/target.ts";
 import type { OpenMount } from "../router/mount.ts";
 import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.ts";
+import { cursorAfter } from "./cursor.ts";
 import { streamEvents } from "./event-reader.ts";
-import { longPoll } from "./long-poll.ts";
-import { answerFresh, entityTag, readChunk, readFrom } from "./reads.ts";
+import { keepTouched, LiveWait } from "./live-wait.ts";
+import { answerFresh, entityTag, readChunk, readFrom, type TagFrom } from "./reads.ts";
 
 /** Limited, because it is stored with every append. */
 const PRODUCER_ID_CHARS_MAX = 256;
@@ -274,6 +281,7 @@ async function removeStream(
 }
 
 type Accepted = Extract<Appended, { readonly outcome: "appended" | "duplicate" }>;
+
 type Refused = Exclude<Appended, Accepted>;
 
 const TYPE_CHARS_SHOWN = 100;
@@ -313,4 +321,69 @@ function typesDiffer(head: StreamHead, { contentType = "" }: AppendRequest): str
 function pushEnd(headers: Headers, head: StreamHead): void {
   headers.push("Stream-Next-Offset", head.end);
   if (head.isClosed) headers.push("Stream-Closed", "true");
+}
+
+async function longPoll(
+  context: ServerContext,
+  path: string,
+  query: ReadQuery,
+  request: IncomingMessage,
+  response: ServerResponse,
+  pass: Admission | null,
+): Promise<void> {
+  if (query.offset === undefined) throw badRequest("offset", "is missing; a live read needs one");
+  const asked = readFrom(query.offset);
+  const from: ReadFrom = asked === "now" ? (await context.store.head(path)).end : asked;
+  const wait = new LiveWait(context, path, response, pass);
+  let untouch: (() => void) | null = null;
+  try {
+    for (;;) {
+      const chunk = await readChunk(context, path, from);
+      untouch ??= keepTouched(context.store, chunk.head, context.time);
+      if (chunk.bytes.length > 0) {
+        return answerData(context, chunk, asked === "now" ? null : from, query, request, response);
+      }
+      if (chunk.head.isClosed)
+        return answerNothing(context, chunk.head, chunk.next, query, response);
+      const woken = await wait.next();
+      if (woken === "left") return;
+      if (woken === "over") return answerNothing(context, chunk.head, chunk.next, query, response);
+    }
+  } finally {
+    untouch?.();
+    wait.end();
+  }
+}
+
+function answerData(
+  context: ServerContext,
+  chunk: Chunk,
+  from: TagFrom,
+  { cursor }: ReadQuery,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const headers = newHeaders();
+  const next = cursorAfter(cursor, context.time.nowMs(), context.random);
+  headers.push("Stream-Cursor", String(next));
+  answerFresh(context, response, headers, chunk, from, request);
+}
+
+/** No new data. Not cached, because the next reader would not wait. */
+function answerNothing(
+  context: ServerContext,
+  head: StreamHead,
+  next: OffsetToken,
+  { cursor }: ReadQuery,
+  response: ServerResponse,
+): void {
+  const headers = newHeaders();
+  headers.push("Stream-Next-Offset", next, "Stream-Up-To-Date", "true");
+  headers.push("Cache-Control", "no-store");
+  if (head.isClosed) headers.push("Stream-Closed", "true");
+  else {
+    const after = cursorAfter(cursor, context.time.nowMs(), context.random);
+    headers.push("Stream-Cursor", String(after));
+  }
+  answer(response, 204, headers);
 }

@@ -15,7 +15,7 @@ import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
 import { listLines, rowPlaceOf, type SessionLine } from "../store/list.ts";
 import type { FoundStore } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
-import { programSessions } from "./hook-records.ts";
+import { programSessions } from "./waiting-hooks.ts";
 import { ownerOf } from "./whose.ts";
 
 export interface ListPageOptions {

@@ -5,14 +5,29 @@
  *
  * - Every stored text is one line or well-formed and without NUL: SQLite returns exactly that. The
  *   state is bounded, however long the session.
+ *
+ * Tool facts: how often a session's tools were called, failed, and how long they took.
+ *
+ * - Folding a session in pieces gives the same as folding it at once. Open calls are remembered by
+ *   id, the latest CALLS_REMEMBERED of them; a result whose call is not among them has no known
+ *   tool, and is not counted.
+ * - Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which is
+ *   not kept: a repeated id is another call if its tool differs. What a message repeats counts once
+ *   (said-again.ts).
  */
 
 import { oneLine } from "../../core/base/one-line.ts";
-import type { Aside, Entry, Role } from "../../core/model/entry.ts";
-import { searchableText } from "./searchable.ts";
-import { NO_TOOLS, type ToolFact, ToolFold, type ToolState } from "./tool-facts.ts";
-import { spelt } from "./words.ts";
+import type { Aside, Entry, Part, Role } from "../../core/model/entry.ts";
+import { opensTurn } from "../../core/model/pairing.ts";
+import { type MessageCalls, NO_MESSAGE, RepeatDetector } from "./said-again.ts";
+import { searchableText, spelt } from "./searchable.ts";
 
+export const CALLS_REMEMBERED = 128;
+const ID_CHARS_MAX = 256;
+const TOOL_CHARS_MAX = 200;
+/** No call has taken longer: thirty years. */
+const DURATION_MS_MAX = 1e12;
+export const NO_TOOLS: ToolState = { calls: [], message: NO_MESSAGE };
 const MODELS_MAX = 16;
 const NAME_CHARS_MAX = 200;
 
@@ -121,4 +136,120 @@ export class IndexFold {
     if (isNew) this.#models.push(model);
     return model;
   }
+}
+
+/** A row: use of a tool on a day. */
+interface ToolFact {
+  readonly day: string;
+  readonly tool: string;
+  calls: number;
+  errors: number;
+  timed: number;
+  totalMs: number;
+  /** -1 while no duration is known. */
+  slowestMs: number;
+  slowestStart: number;
+}
+
+/** An open call: its id, its tool, and when it was made. */
+type OpenCall = readonly [id: string, tool: string, at: string | null];
+
+interface ToolState {
+  readonly calls: readonly OpenCall[];
+  readonly message: MessageCalls;
+}
+
+type ToolResult = Extract<Part, { type: "tool_result" }>;
+
+export class ToolFold {
+  /** Calls without an id have an empty one, and are answered in order, within a turn. */
+  #calls: OpenCall[];
+  readonly #again: RepeatDetector;
+  #facts = new Map<string, ToolFact>();
+
+  constructor({ calls, message }: ToolState) {
+    this.#calls = [...calls];
+    this.#again = new RepeatDetector(message);
+  }
+
+  /** Returns the names of the entry's tools. */
+  add(entry: Entry, day: string, at: string | null, start: number): string[] {
+    const names = new Set<string>();
+    this.#again.beginEntry(entry);
+    for (const part of entry.parts) {
+      if (part.type === "tool_call") {
+        const tool = oneLine(part.tool, TOOL_CHARS_MAX);
+        names.add(tool);
+        if (this.#again.takeCall(part.callId)) continue;
+        if (this.#open(idOf(part.callId), tool, at)) this.#fact(day, tool).calls++;
+      } else if (part.type === "tool_result") {
+        if (this.#again.takeResult(part.callId)) continue;
+        const call = this.#answer(idOf(part.callId));
+        if (call === null) continue;
+        this.#again.answered(part.callId);
+        names.add(call[1]);
+        this.#result(this.#fact(day, call[1]), part, { since: call[2], at, start });
+      }
+    }
+    if (opensTurn(entry)) this.#calls = this.#calls.filter(([id]) => id !== "");
+    return [...names];
+  }
+
+  state(): ToolState {
+    return { calls: [...this.#calls], message: this.#again.state() };
+  }
+
+  /** What was added since the last time: rows to be added to the stored ones. */
+  take(): ToolFact[] {
+    const facts = [...this.#facts.values()];
+    this.#facts = new Map();
+    return facts;
+  }
+
+  /** Whether it is a new call: an open one may be repeated as its message grows. */
+  #open(id: string, tool: string, at: string | null): boolean {
+    const before = id === "" ? -1 : this.#calls.findIndex(([open]) => open === id);
+    if (before >= 0 && this.#calls[before]?.[1] === tool) return false;
+    if (before >= 0) this.#calls.splice(before, 1);
+    this.#calls.push([id, tool, at]);
+    if (this.#calls.length > CALLS_REMEMBERED) this.#calls.shift();
+    return true;
+  }
+
+  #answer(id: string): OpenCall | null {
+    const at = this.#calls.findIndex(([open]) => open === id);
+    return at < 0 ? null : (this.#calls.splice(at, 1)[0] ?? null);
+  }
+
+  #result(
+    fact: ToolFact,
+    { error, durationMs }: ToolResult,
+    { since, at, start }: { since: string | null; at: string | null; start: number },
+  ): void {
+    if (error !== null) fact.errors++;
+    const between = since === null || at === null ? null : Date.parse(at) - Date.parse(since);
+    const ms = Math.round(durationMs ?? between ?? Number.NaN);
+    if (!(ms >= 0 && ms <= DURATION_MS_MAX)) return;
+    fact.timed++;
+    fact.totalMs += ms;
+    if (ms <= fact.slowestMs) return;
+    fact.slowestMs = ms;
+    fact.slowestStart = start;
+  }
+
+  #fact(day: string, tool: string): ToolFact {
+    const key = `${day}\n${tool}`;
+    let fact = this.#facts.get(key);
+    if (fact === undefined) {
+      const none = { calls: 0, errors: 0, timed: 0, totalMs: 0, slowestMs: -1, slowestStart: 0 };
+      fact = { day, tool, ...none };
+      this.#facts.set(key, fact);
+    }
+    return fact;
+  }
+}
+
+/** Too long ids are treated like missing ones. */
+function idOf(callId: string | null): string {
+  return callId === null || callId.length > ID_CHARS_MAX ? "" : callId.toWellFormed();
 }

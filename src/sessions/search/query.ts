@@ -12,7 +12,7 @@
 import { momentOf, nearest } from "../../core/base/choice.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Role } from "../../core/model/entry.ts";
-import { spelt, wordsOf } from "./words.ts";
+import { spelt, wordsOf } from "./searchable.ts";
 
 export const QUERY_CHARS_MAX = 1_000;
 export const QUERY_TERMS_MAX = 32;

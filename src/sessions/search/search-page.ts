@@ -10,8 +10,8 @@ import type { Role } from "../../core/model/entry.ts";
 import type { Cache } from "../../core/sqlite/sqlite.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import type { FoundStore } from "../list/find-stores.ts";
-import { HookRecords } from "../list/hook-records.ts";
 import { isAbsence, SessionWindow } from "../list/session-window.ts";
+import { HookRecords } from "../list/waiting-hooks.ts";
 import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import {

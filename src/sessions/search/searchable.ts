@@ -7,9 +7,32 @@
  * - Removing escapes takes linear time: what one match read and did not take has no start of another.
  * - At most SEARCHABLE_CHARS_MAX characters: text after them cannot be found. Values are walked
  *   without recursion: a line can be nested deeper than a stack.
+ *
+ * Words: splits a text like the full-text index does.
+ *
+ * The index does it itself (FTS5's unicode61, accents removed). It is repeated here where a
+ * position in the text is needed, to mark hits. And unicode61 cannot split writing without spaces,
+ * so that is split into characters before, to make its words searchable.
+ *
+ * - Text and query go through the same `spelt`, so that they are split alike.
+ * - The output of `spelt` is well-formed and has no NUL, at which SQLite would end a text.
  */
 
 import type { Entry, Part } from "../../core/model/entry.ts";
+
+/** Scripts without spaces, such as Chinese characters and kana. */
+const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
+const UNSPACED_ONE = new RegExp(`[${UNSPACED}]`, "gu");
+/** A quick test: text without any of these needs no splitting. */
+const MAYBE_UNSPACED = /[\u2e80-\u9fff\uf900-\ufaff\uff66-\uff9f\ud81b-\ud883]/;
+
+const WORD = new RegExp(
+  `[${UNSPACED}]|(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}])(?:(?![${UNSPACED}])[\\p{L}\\p{N}\\p{Co}\\p{M}])*`,
+  "gu",
+);
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it looks for.
+const NULS = /\u0000/g;
 
 /** Per entry. A line may hold 16 MiB; a tool's longest output is seldom searched for. */
 export const SEARCHABLE_CHARS_MAX = 65_536;
@@ -90,8 +113,10 @@ class Texts {
  */
 const ESCAPES =
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b[\]PX^_]|\x9d)(?:[^\x07\n\x1b\x9b-\x9d]*(?:\x07|\x1b\\|\x9c))?|\x1b[ -/]*[0-~]?/g;
+
 /** Movements of the cursor: text before and after them is not one word. */
 const MOVE = /^(?:\x1b\[|\x9b)[0-?]*[A-I`adef]$|^\x1b[DEM]$/;
+
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: as above.
 
 /** ESC; and CSI and OSC in one character. */
@@ -101,4 +126,32 @@ const STARTS = ["\u001b", "\u009b", "\u009d"];
 export function withoutEscapes(text: string): string {
   if (!STARTS.some((start) => text.includes(start))) return text;
   return text.replace(ESCAPES, (found) => (MOVE.test(found) ? " " : ""));
+}
+
+/** A word of a text, and its position. */
+export interface PlacedWord {
+  /** Without case and accents. */
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A text as the index gets it. */
+export function spelt(text: string): string {
+  const clean = text.toWellFormed().replace(NULS, " ");
+  return MAYBE_UNSPACED.test(clean) ? clean.replace(UNSPACED_ONE, " $& ") : clean;
+}
+
+export function* wordsOf(text: string): Generator<PlacedWord> {
+  for (const { 0: found, index } of text.matchAll(WORD)) {
+    yield { word: folded(found), start: index, end: index + found.length };
+  }
+}
+
+/** Only non-ASCII needs folding. */
+function folded(word: string): string {
+  const lower = word.toLowerCase();
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
+  if (/^[\u0000-\u007f]*$/.test(lower)) return lower;
+  return lower.normalize("NFD").replace(/\p{M}/gu, "").normalize("NFC");
 }

@@ -8,7 +8,7 @@
  */
 
 import type { Term } from "./query.ts";
-import { type PlacedWord, wordsOf } from "./words.ts";
+import { type PlacedWord, wordsOf } from "./searchable.ts";
 
 export interface SnippetPiece {
   readonly text: string;

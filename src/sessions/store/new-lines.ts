@@ -1,4 +1,8 @@
-/** New lines: what a caller appends, as lines of the dialect, and which of them share a write. */
+/**
+ * New lines: what a caller appends, as lines of the dialect, and which of them share a write.
+ *
+ * Session facts: what the writer of a session knows when it builds a line.
+ */
 
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Native, NewEntry } from "../../core/model/entry.ts";
@@ -72,4 +76,33 @@ export function endsOf(group: readonly NewLine[], end: ByteOffset): ByteOffset[]
     at = toByteOffset(at - line.length - 1);
   }
   return ends.reverse();
+}
+
+export interface SessionWriterFacts extends Omit<WriterFacts, "nowMs"> {
+  readonly nowMs: () => number;
+}
+
+/** A class, so that all sessions share one getter; a getter per session would be slow. */
+export class SessionFacts implements WriterFacts {
+  readonly id: string;
+  readonly agent: string | null;
+  readonly newId: () => string;
+  readonly cwd: string;
+  readonly version: string;
+  readonly model: string | null;
+  readonly #nowMs: () => number;
+
+  constructor({ id, agent, newId, nowMs, cwd, version, model }: SessionWriterFacts) {
+    this.id = id;
+    this.agent = agent;
+    this.newId = newId;
+    this.cwd = cwd;
+    this.version = version;
+    this.model = model;
+    this.#nowMs = nowMs;
+  }
+
+  get nowMs(): number {
+    return this.#nowMs();
+  }
 }

@@ -32,11 +32,18 @@ import {
 import type { Due } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
 import type { Repeat } from "./known-lines.ts";
-import { bytesOf, endsOf, expressEntry, inWrites, type NewLine } from "./new-lines.ts";
-import { makeOwnDirectory } from "./own-directory.ts";
+import {
+  bytesOf,
+  endsOf,
+  expressEntry,
+  inWrites,
+  type NewLine,
+  SessionFacts,
+  type SessionWriterFacts,
+} from "./new-lines.ts";
 import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
-import { SessionFacts, type SessionWriterFacts } from "./session-facts.ts";
+import { makeOwnDirectory } from "./session-ids.ts";
 import type { SessionSigning } from "./session-signing.ts";
 
 export type OpenSigning = (

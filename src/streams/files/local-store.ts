@@ -13,8 +13,14 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import type { CommitBatch } from "../commit/batch.ts";
 import { Committer } from "../commit/committer.ts";
-import { decideAppend, decideExpire, decideRemove, decideSign } from "../commit/decide.ts";
-import { type Creating, decideCreate } from "../commit/decide-create.ts";
+import {
+  type Creating,
+  decideAppend,
+  decideCreate,
+  decideExpire,
+  decideRemove,
+  decideSign,
+} from "../commit/decide.ts";
 import { PublishedStreams, Watchers } from "../commit/published-streams.ts";
 import { headOf, type StreamState } from "../commit/stream-state.ts";
 import {

@@ -1,11 +1,11 @@
 /** Copy connection: one connection of a copy, on which it holds a lock, a snapshot or a cursor. */
 
 import type pg from "pg";
+import { holdAlone } from "./changes.ts";
 import type { CopiedRows } from "./copy-rows.ts";
 import { LONG_MS, PostgresDatabase } from "./database.ts";
 import { databaseError } from "./database-errors.ts";
 import { readPromises } from "./promises.ts";
-import { holdAlone } from "./use-lock.ts";
 
 const CONNECT_MS = 5000;
 

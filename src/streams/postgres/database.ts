@@ -2,13 +2,17 @@
  * Database: connections to PostgreSQL.
  *
  * Three kinds of connections: one that writes, some that read, and one that listens (changes.ts).
- * A connection that failed is replaced by the next call. Of several servers (hosts.ts) the one that
+ * A connection that failed is replaced by the next call. Of several servers the one that
  * was reached last is used, until it fails, does not answer in time, or is read-only.
  *
  * Every statement has a deadline, and it is ours: PostgreSQL must never cancel a commit that waits
  * for its standby (`statement_timeout`), because it would then be reported as done.
  *
  * The package `pg` is loaded here and only here, so that programs that use no database do without.
+ *
+ * Hosts: the servers that a URL names, as libpq does: `postgres://user@one,two:5433/database`, or
+ * `?host=one,two&port=5432,5433`. Streams are written, so only a server that is not read-only is
+ * used (`target_session_attrs=read-write`, which is the default here).
  */
 
 import type pg from "pg";
@@ -24,9 +28,11 @@ import {
   readOnly,
   refusedReason,
 } from "./database-errors.ts";
-import { hostName, hostUrls } from "./hosts.ts";
 import { ReadingSocket } from "./reading-socket.ts";
 import { pinnedNameOf, URL_FORM, urlWithoutPassword } from "./store-options.ts";
+
+const PARTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(\/[^?]*)?(?:\?(.*))?$/;
+const WRITING = ["read-write", "primary"];
 
 export interface DatabaseOptions {
   /** `postgres://user@host:5432/database`; what it lacks comes from PGHOST, PGPASSWORD … */
@@ -42,6 +48,7 @@ export interface DatabaseOptions {
 }
 
 type Row = Readonly<Record<string, unknown>>;
+
 type Pg = typeof pg;
 
 /** Statements that may take long: migrations, and what nothing waits for. */
@@ -55,7 +62,6 @@ const MIB = 1024 * 1024;
 const MIB_MS = 1000;
 /** An idle connection whose machine is gone is noticed after this and ten more seconds. */
 const KEEP_ALIVE_MS = 1000;
-
 /** A name that needs no quotes. */
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
 
@@ -331,4 +337,49 @@ async function loadPg(): Promise<Pg> {
       { cause },
     );
   }
+}
+
+/** One URL for each server, in their order. Throws BAD_SETTING. */
+export function hostUrls(url: string): readonly string[] {
+  const [, start = "", authority = "", path = "", query = ""] = PARTS.exec(url) ?? [];
+  const parameters = new URLSearchParams(query);
+  const target = parameters.get("target_session_attrs") ?? "read-write";
+  if (!WRITING.includes(target)) {
+    throw badOption("target_session_attrs", "must be read-write or primary: streams are written");
+  }
+  parameters.delete("target_session_attrs");
+  const urls =
+    authority === ""
+      ? namedHosts(parameters).map((each) => `${start}${path}${each}`)
+      : authority.split(",").map((host) => `${start}${host}${path}${written(parameters)}`);
+  // Without a host, the driver takes it from the parameters or from the environment.
+  if (authority !== "" && !urls.every((each) => URL.canParse(each))) {
+    throw badOption("url", "has a host or a port that is not one: postgres://user@host:5432/name");
+  }
+  return urls;
+}
+
+/** The parameters for each host that they name. */
+function namedHosts(parameters: URLSearchParams): string[] {
+  const hosts = parameters.get("host")?.split(",") ?? [];
+  if (hosts.length < 2) return [written(parameters)];
+  const ports = parameters.get("port")?.split(",") ?? [];
+  return hosts.map((host, n) => {
+    const own = new URLSearchParams(parameters);
+    own.set("host", host);
+    const port = ports[n] ?? ports[0];
+    if (port !== undefined) own.set("port", port);
+    return written(own);
+  });
+}
+
+function written(parameters: URLSearchParams): string {
+  // The driver does not read a + as a space.
+  return parameters.size === 0 ? "" : `?${String(parameters).replaceAll("+", "%20")}`;
+}
+
+/** A host for messages, without user and password. */
+export function hostName(url: string): string {
+  const [, , authority = "", , query = ""] = PARTS.exec(url) ?? [];
+  return authority || (new URLSearchParams(query).get("host") ?? "the default host");
 }

@@ -10,12 +10,15 @@
  * - Each group has an id, which the statement stores. If the connection breaks before the answer,
  *   the same statement is sent again: it either runs for the first time, or only returns what it
  *   did (schema.ts). So an outcome is known, or it is reported as unknown.
+ *
+ * Group signing: what a server that signs adds to the statement of a group (schema.ts).
  */
 
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
 import { VerbatimError } from "../../core/base/errors.ts";
+import type { StreamChange } from "../commit/batch.ts";
 import { type CommitLimits, CommitQueue, type QueuedRequest } from "../commit/commit-queue.ts";
 import type { BatchReport } from "../commit/committer.ts";
 import type { StreamState } from "../commit/stream-state.ts";
@@ -27,8 +30,7 @@ import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
 import { failureIn } from "./migrate.ts";
 import { RECORDS_UNIT } from "./schema.ts";
 import type { AppendedMacs } from "./signing/appended-macs.ts";
-import { signingValues } from "./signing/group-signing.ts";
-import { pathKey } from "./stream-row.ts";
+import { pathKey, sidOf } from "./stream-row.ts";
 
 const TRIES_MAX = 3;
 /** Pauses between attempts to find out what happened to a group. */
@@ -335,4 +337,44 @@ function decidedOn(
     if (error instanceof NotLoaded) return { looked, answer: () => {} };
     return { looked, answer: () => reject(error) };
   }
+}
+
+/** The arguments of `sign_group` after the first two; null if the group has nothing for it. */
+function signingValues(
+  batch: GroupBatch,
+  units: ReadonlyMap<string, number>,
+  macs: AppendedMacs,
+): readonly string[] | null {
+  const checkpoints = batch.checkpoints.map(({ path, sid, end, bytes }) => ({
+    unit: units.get(path),
+    sid,
+    end,
+    lines: Buffer.from(bytes).toString("latin1"), // They are ASCII.
+  }));
+  const signed = [...batch.signed].map(([path, done]) => ({ unit: units.get(path), ...done }));
+  const ended = batch.ended.map(({ path, sid }) => ({
+    unit: units.get(path),
+    sid,
+    upTo: Number.MAX_SAFE_INTEGER,
+  }));
+  const closed = new Set<string>();
+  for (const op of batch.ops) {
+    if ((op.op === "append" || op.op === "create") && op.close) closed.add(op.path);
+  }
+  const unsigned: unknown[] = [];
+  for (const [path, change] of batch.changes) {
+    const { state, from: start, bytes } = change;
+    if (!isToBeSigned(change, closed.has(path))) continue;
+    const range = { sid: sidOf(state), start, end: state.end };
+    const mac = `\\x${macs.macOf(range, bytes).toString("hex")}`;
+    unsigned.push({ unit: units.get(path), ...range, key: pathKey(path), mac });
+  }
+  const values = [checkpoints, [...signed, ...ended], unsigned];
+  return values.every(({ length }) => length === 0) ? null : values.map((v) => JSON.stringify(v));
+}
+
+/** It got bytes, was closed, or is a new fork; a stream without a byte has nothing to sign. */
+function isToBeSigned({ state, pointers, dropsContents }: StreamChange, isClosed: boolean) {
+  if (state.end === 0 || state.status === "deleted") return false;
+  return pointers.length > 0 || isClosed || (dropsContents && state.base > 0);
 }

@@ -13,8 +13,13 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { assert, type VerbatimError } from "../../core/base/errors.ts";
-import { decideAppend, decideExpire, decideRemove } from "../commit/decide.ts";
-import { type Creating, decideCreate } from "../commit/decide-create.ts";
+import {
+  type Creating,
+  decideAppend,
+  decideCreate,
+  decideExpire,
+  decideRemove,
+} from "../commit/decide.ts";
 import { Watchers } from "../commit/published-streams.ts";
 import { headOf, type StreamState } from "../commit/stream-state.ts";
 import { COMMIT_LIMITS } from "../files/local-store-options.ts";
@@ -39,7 +44,7 @@ import { databaseError, unavailable } from "./database-errors.ts";
 import { type Decision, GroupCommitter } from "./group-committer.ts";
 import { KnownStreams } from "./known-streams.ts";
 import { migrate } from "./migrate.ts";
-import { PostgresReads } from "./postgres-reads.ts";
+import { PostgresReads, StreamQueries } from "./postgres-reads.ts";
 import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
 import { SigningRows } from "./signing/signing-rows.ts";
@@ -49,7 +54,6 @@ import type {
   PostgresStore,
   PostgresStoreOptions,
 } from "./store-options.ts";
-import { StreamQueries } from "./stream-queries.ts";
 import { RowStreamReader } from "./stream-reader.ts";
 import { Sweeper } from "./sweeper.ts";
 

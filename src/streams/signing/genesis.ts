@@ -5,8 +5,11 @@
  * One journal write makes both durable, so no crash leaves acknowledged bytes without a checkpoint
  * before them. A fork is not begun here: its genesis needs a signed head of its source first
  * (`signed-stream.ts`, SN5).
+ *
+ * Fork source: whether the source of a fork can be signed for it.
  */
 
+import { VerbatimError } from "../../core/base/errors.ts";
 import type { RememberedHead } from "../../trust/heads/heads.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
@@ -60,4 +63,30 @@ function genesisOf(parts: GenesisParts, { path, isJson }: StreamState): Promise<
   const nothing = nothingSigned(nodeCrypto, newSalt(), true, !isJson);
   const log = LogSigner.from(nothing, { crypto: nodeCrypto, signer, own, isSidecar: true, nowIso });
   return log.draft().checkpoint("batch", checkpointOpening(nowMs(), path), { turn: 0, rev: 0 });
+}
+
+/**
+ * Whether a stream has bytes from `path` through any number of forks: no stream has bytes from
+ * itself.
+ */
+export async function comesFrom(
+  stateOf: (path: string) => StreamState | null | Promise<StreamState | null>,
+  stream: StreamState,
+  path: string,
+): Promise<boolean> {
+  const seen = new Set<string>();
+  for (let each: StreamState | null = stream; each !== null && !seen.has(each.path); ) {
+    if (each.path === path) return true;
+    seen.add(each.path);
+    each = each.fork === null ? null : await stateOf(each.fork.source);
+  }
+  return false;
+}
+
+export function sourceMissing(path: string, source: string | null): VerbatimError {
+  return new VerbatimError(
+    "CHECKPOINT_MISMATCH",
+    `${path} is not signed: it begins in ${source ?? "no stream"}, which does not exist or does not verify`,
+    { path, offset: 0, verdict: "tampered" },
+  );
 }

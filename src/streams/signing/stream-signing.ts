@@ -35,8 +35,7 @@ import type { OwnSigners } from "../../trust/signer/signer-state.ts";
 import type { CommitBatch } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { AppendOp, CreateOp, DeleteOp, JournalRecord } from "../journal/journal-record.ts";
-import { comesFrom, sourceMissing } from "./fork-source.ts";
-import { addGeneses, beginningIn } from "./genesis.ts";
+import { addGeneses, beginningIn, comesFrom, sourceMissing } from "./genesis.ts";
 import type { SignedStream, SigningParts } from "./signed-stream.ts";
 import type { Signable, StreamLogParts } from "./stream-log.ts";
 

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
 import { Subscribing } from "../../../test/support/subscribing.ts";
 import { formatOffset, type OffsetToken } from "../files/offset-token.ts";
-import type { AckRequest } from "./acks.ts";
-import { TOKEN_MS_MAX } from "./tokens.ts";
+import { type AckRequest, TOKEN_MS_MAX } from "./acks.ts";
 
 const ZERO = formatOffset(0, 0);
 

@@ -16,9 +16,7 @@
 import type { OffsetToken } from "../files/offset-token.ts";
 import type { StreamStore } from "../files/stream-store.ts";
 import type { LinkChanges, StreamEnds, StreamLink } from "./links.ts";
-import type { Phase } from "./phase.ts";
-import type { SubscriptionConfig } from "./subscription.ts";
-import { Subscription } from "./subscription.ts";
+import { type Phase, Subscription, type SubscriptionConfig } from "./subscription.ts";
 
 const PREFIX = "subscription/";
 const TAILS_PER_RECORD = 1000;

@@ -16,10 +16,13 @@ import type { StreamStore } from "../files/stream-store.ts";
 import { type AckRequest, ackedLinks, type Fence, requireHolder } from "./acks.ts";
 import { FollowedStreams } from "./followed-streams.ts";
 import type { StreamLink } from "./links.ts";
-import { claimWake, dropExpiredWake, endWake, extendLease } from "./phase.ts";
 import { SubscriptionRecords } from "./records.ts";
 import {
+  claimWake,
   configHash,
+  dropExpiredWake,
+  endWake,
+  extendLease,
   newPaths,
   requireType,
   Subscription,

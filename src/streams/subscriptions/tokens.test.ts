@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { judgeToken, mintToken } from "./tokens.ts";
+import { judgeToken, mintToken } from "./acks.ts";
 
 const secret = Buffer.alloc(32, 7);
 const claims = { subscription: "sub-1", generation: 3, expiresAtMs: 1000 };

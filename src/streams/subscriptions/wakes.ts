@@ -16,10 +16,12 @@ import { InFlight } from "../../core/base/in-flight.ts";
 import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
 import type { Time } from "../../core/base/time.ts";
 import type { StreamStore } from "../files/stream-store.ts";
-import { acknowledgedLinks } from "./acks.ts";
+import { acknowledgedLinks, mintToken, TOKEN_MS_MAX } from "./acks.ts";
 import { isMissing } from "./followed-streams.ts";
 import type { LinkChanges, LinkedStream } from "./links.ts";
+import type { SubscriptionRecords } from "./records.ts";
 import {
+  type Attempt,
   dropExpiredWake,
   dueAtMs,
   endWake,
@@ -28,11 +30,10 @@ import {
   markDelivered,
   mayTell,
   type Phase,
+  type Subscription,
+  type SubscriptionIdentity,
   scheduleRetry,
-} from "./phase.ts";
-import type { SubscriptionRecords } from "./records.ts";
-import type { Attempt, Subscription, SubscriptionIdentity } from "./subscription.ts";
-import { mintToken, TOKEN_MS_MAX } from "./tokens.ts";
+} from "./subscription.ts";
 
 /** What a woken worker receives. */
 export interface WakeNotice {

@@ -6,10 +6,15 @@
  *   it matches the pattern of its envelope (rye has two); no JSON is parsed before that.
  * - `sig2` covers the line's own bytes, envelope included, except the last 97, which are `sig2`.
  * - Numbers are plain integers up to 2^53 - 1, without sign or leading zeros.
+ *
+ * Genesis facts: what a genesis states, except its secrets, in one spelling. A disclosed copy and a
+ * proof state them for a genesis in a sidecar file, which no tree covers; checkpoint 1 of that file
+ * has their hash. Format: docs/formats/disclosure.md, "Genesis".
  */
 
 import { assert } from "../../core/base/errors.ts";
-import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "./bytes.ts";
+import { asAscii, concat, fromBase64url, toBase64url, toHex, utf8 } from "./bytes.ts";
+import type { ProofCrypto } from "./crypto.ts";
 
 /** Domain tag: the prefix of what is signed, so that it cannot be taken for anything else. */
 const DOMAIN_TEXT = "verbatim/checkpoint/v2\n";
@@ -77,7 +82,7 @@ export type CheckpointFacts = {
   readonly tree: { readonly size: number; readonly root: string };
   readonly rev: number;
   readonly kid: string;
-  /** In checkpoint 1 of a sidecar file: the hash of what genesis states (genesis-facts.ts). */
+  /** In checkpoint 1 of a sidecar file: the hash of what genesis states (`genesisFields`). */
   readonly genesis?: string;
 } & CheckpointKind;
 
@@ -108,6 +113,7 @@ export type EnvelopeName = "rye" | "entire" | "sidecar";
 
 // Parts of the patterns.
 const TEXT = String.raw`"(?:[ !#-\[\]-~]|\\["\\bfnrt]|\\u[0-9a-f]{4})*"`;
+
 const NULLABLE_TEXT = `(?:null|${TEXT})`;
 const NUMBER = "(?:0|[1-9][0-9]{0,15})";
 const HASH = '"[0-9a-f]{64}"';
@@ -117,6 +123,7 @@ const KEY = '"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"';
 const FOUND = String.raw`(?:null|\[${NUMBER},${NUMBER}\])`;
 const FROM = `(?:null|\\{"log":${LOG},"seq":${NUMBER},"line":${HASH},"at":${NUMBER}\\})`;
 const LOST = `(?:null|\\{"seq":${NUMBER},"line":${HASH}\\})`;
+
 const KINDS = [
   `"genesis"MID"salt":${HASH},"parts":${NUMBER},"from":${FROM},"found":${FOUND},"vouched":(?:true|false),`,
   `"recovery"MID"cut":${NUMBER},"found":${FOUND},"vouched":(?:true|false),"lost":${LOST},`,
@@ -124,24 +131,31 @@ const KINDS = [
   `"link"MID"to":\\{"id":${TEXT},"log":${LOG}\\},`,
   `"(?:turn|batch|final)"MID`,
 ];
+
 const MID =
   `,"log":${LOG},"seq":${NUMBER},"prev":${HASH},"seg":${HASH},` +
   `"tree":\\{"size":${NUMBER},"root":${HASH}\\},"rev":${NUMBER},"kid":${HASH},`;
+
 const BODY =
   `"event_type":"checkpoint","payload":\\{"turn":${NUMBER},"byte_offset":${NUMBER},` +
   `"hash":${HASH},"sig":"[A-Za-z0-9_-]{85}[AQgw]==","fp":"[0-9a-f]{16}","ts":${TIME},"v":2,` +
   `"kind":(?:${KINDS.map((kind) => kind.replace("MID", MID)).join("|")})`;
+
 const SIG2 = `"sig2":"[A-Za-z0-9_-]{85}[AQgw]"\\}\\}`;
+
 const FLAT = envelope(
   `"ts":${TEXT},"type":"checkpoint","thread_id":(?<session>${TEXT}),"directive":${TEXT},`,
 );
+
 const NAMED = `"timestamp":${TEXT},"thread_id":(?<session>${TEXT}),`;
 const PAYLOAD = envelope(NAMED);
 const SIDECAR = envelope(NAMED, `(?:"genesis":${HASH},)?`);
+
 const ENTIRE = envelope(
   `"type":"checkpoint","sessionId":(?<session>${TEXT}),"uuid":${TEXT},` +
     `"parentUuid":${NULLABLE_TEXT},"timestamp":${TEXT},"cwd":${TEXT},"version":${TEXT},`,
 );
+
 // Which of rye's two envelopes a line has is in the line itself, and signed. If another line
 // decided it, a reader that misread that line would take honest checkpoints for forged.
 const ENVELOPES: Readonly<Record<EnvelopeName, readonly RegExp[]>> = {
@@ -289,4 +303,29 @@ export function asciiJson(value: unknown): string {
     /[\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** The facts, in their one order. */
+export function genesisFields(facts: DisclosedGenesis): object {
+  const { turn, byteOffset, fp, ts, log, tree, rev, kid, parts, from, found, vouched } = facts;
+  const head = from && { log: from.log, seq: from.seq, line: from.line, at: from.at };
+  return {
+    turn,
+    byte_offset: byteOffset,
+    fp,
+    ts,
+    log,
+    size: tree.size,
+    rev,
+    kid,
+    parts,
+    from: head,
+    found,
+    vouched,
+  };
+}
+
+/** What checkpoint 1 of a sidecar file says of its genesis, in hex. */
+export function genesisHash(crypto: Pick<ProofCrypto, "sha256">, facts: DisclosedGenesis): string {
+  return toHex(crypto.sha256(utf8(asciiJson(genesisFields(facts)))));
 }

@@ -16,14 +16,19 @@
 
 import { fromHex, toHex } from "./bytes.ts";
 import { CheckpointChain } from "./chain.ts";
-import type { Checkpoint, DisclosedGenesis, Found, SignedHead } from "./checkpoint.ts";
+import {
+  type Checkpoint,
+  type DisclosedGenesis,
+  type Found,
+  genesisHash,
+  type SignedHead,
+} from "./checkpoint.ts";
 import type { Claim, LegacyCheckpoint } from "./claims.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 import type { KeyAnswer, Keys } from "./ed25519-keys.ts";
+import { legacyFaultOf } from "./envelopes.ts";
 import { FALSE_SIGNATURE, Findings, NEWER, OLDER_AFTER_NEWER, refusedKeyText } from "./findings.ts";
-import { genesisHash } from "./genesis-facts.ts";
 import { type ContinuationLink, History, type KeyChange } from "./history.ts";
-import { legacyFaultOf } from "./legacy-fault.ts";
 import { type HandOver, Rotations } from "./rotations.ts";
 import type { Finding, SignedThrough } from "./verdict.ts";
 import { mayBeVoid, type VoidCheckpoint, voidFaultOf, voidOf } from "./void-checkpoints.ts";

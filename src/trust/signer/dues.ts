@@ -9,7 +9,7 @@
  *   final     after an entry that ends the session
  *   batch     after every append, if requested or if others may append too; after an append
  *             in the middle of which a turn opens; before a write if much is unsigned; on closing
- *   link      when another session continues from this one (resume/fork/link.ts)
+ *   link      when another session continues from this one (resume/fork/fork.ts)
  */
 
 import type { TurnMark, Turns } from "../../core/model/turns.ts";

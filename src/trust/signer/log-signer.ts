@@ -27,11 +27,11 @@ import {
   type CheckpointFacts,
   type CheckpointKind,
   type Found,
+  genesisHash,
   type SignedHead,
   writeCheckpoint,
 } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
-import { genesisHash } from "../proof/genesis-facts.ts";
 import type { LogLedger } from "../proof/ledger.ts";
 import {
   type CoveredPrefix,

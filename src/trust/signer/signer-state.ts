@@ -38,7 +38,7 @@ export interface SignerState {
     readonly log: string;
     readonly from: SignedHead | null;
   };
-  /** The hash of what genesis states (trust/proof/genesis-facts.ts); null before it. */
+  /** The hash of what genesis states (trust/proof/checkpoint.ts); null before it. */
   genesisHash: string | null;
   seq: number;
   prev: string;

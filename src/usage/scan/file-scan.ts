@@ -6,11 +6,10 @@
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { RowSet } from "../row-set.ts";
-import { Hash } from "./hash.ts";
+import { Hash, RowSet } from "../row-set.ts";
 import { MessageRows } from "./message-rows.ts";
-import type { RowShape, Scanner } from "./scanner.ts";
 import { TotalRows } from "./total-rows.ts";
+import type { RowShape, Scanner } from "./usage-counts.ts";
 
 const BUFFER_BYTES = 1024 * 1024;
 /** A longer line is skipped. */

@@ -9,12 +9,10 @@
  * looked at. Rows of the second kind, and those that the cursor cannot read, are parsed as a whole.
  */
 
-import type { RowSet } from "../row-set.ts";
+import { Hash, type RowSet } from "../row-set.ts";
 import { FLAGS, floorBits } from "../usage-row.ts";
-import { Hash } from "./hash.ts";
 import { ByteSpan, RowCursor, timeIn } from "./row-cursor.ts";
-import type { Scanner } from "./scanner.ts";
-import { floorIn, floorOf, UsageCounts } from "./usage-counts.ts";
+import { floorIn, floorOf, type Scanner, UsageCounts } from "./usage-counts.ts";
 
 /** Without its first quote: the search looks for the first byte, and a `u` is rarer than a quote. */
 const NEEDLE = Buffer.from('usage":');

@@ -10,10 +10,9 @@
  * request is the turn: forks copy rows as they are, with the id of the turn, or those of tool calls.
  */
 
-import type { RowSet } from "../row-set.ts";
+import { Hash, type RowSet } from "../row-set.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX } from "../usage-row.ts";
-import { Hash } from "./hash.ts";
-import type { Scanner } from "./scanner.ts";
+import type { Scanner } from "./usage-counts.ts";
 
 const needle = (type: string) => Buffer.from(`"${type}"`);
 const COUNT = needle("token_count");

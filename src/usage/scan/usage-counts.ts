@@ -3,9 +3,12 @@
  * from the parsed object, into the next row of a set.
  *
  * A count that is no number, or negative, is 0 and marked; one that is too large is kept and marked.
+ *
+ * Scanner: what counts the responses of one file in its bytes.
  */
 
 import type { Columns } from "../columns.ts";
+import type { RowSet } from "../row-set.ts";
 import { FLAGS, PLAUSIBLE_TOKENS_MAX, searchBits } from "../usage-row.ts";
 import type { RowCursor } from "./row-cursor.ts";
 
@@ -140,6 +143,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
  * UTF-8. So a response with less than one token for 512 bytes of text was recorded wrongly.
  */
 const TEXT_BYTES_PER_TOKEN = 512;
+
 /** What is kept of it, in eight bits. */
 const FLOOR_MAX = 255;
 const TEXT = Buffer.from('"text"');
@@ -171,4 +175,20 @@ export function floorIn(bytes: Buffer, from: number, to: number, output: number)
   } catch {
     return 0; // Damaged: how much text there was is not known.
   }
+}
+
+/** How the rows of a program's files tell what was used. */
+export type RowShape = "messages" | "totals";
+
+export interface Scanner {
+  /** Where rows are put. */
+  readonly set: RowSet;
+  /** Fields of a row that say where the session belongs; null: none was seen. */
+  readonly about: Readonly<Record<string, unknown>> | null;
+  /** What the rows after these depend on, as JSON. */
+  readonly state: unknown;
+  /** Begins a file, or continues one with the state that it had. */
+  begin(state: unknown): void;
+  /** Counts whole lines: `from` to `to` of `bytes`, at `offset` of the file. */
+  scan(bytes: Buffer, from: number, to: number, offset: number): void;
 }

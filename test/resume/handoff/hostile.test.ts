@@ -15,14 +15,18 @@ import { expect, test } from "vitest";
 import { VerbatimError } from "../../../src/core/base/errors.ts";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { UserJudging } from "../../../src/evidence/verify/user-judging.ts";
-import { type Member, readMembers } from "../../../src/resume/handoff/bundle-reader.ts";
+import {
+  type Member,
+  memberHeader,
+  paddingAfter,
+  readMembers,
+} from "../../../src/resume/handoff/bundle-archive.ts";
 import { judgeBundle } from "../../../src/resume/handoff/judge-bundle.ts";
 import {
   type BundleManifest,
   readManifest,
   signManifest,
 } from "../../../src/resume/handoff/manifest.ts";
-import { memberHeader, paddingAfter } from "../../../src/resume/handoff/tar.ts";
 import { loadSigner } from "../../../src/trust/keys/keys.ts";
 import { memoryHost } from "../../support/memory-files.ts";
 import { refusal } from "../../support/refusal.ts";

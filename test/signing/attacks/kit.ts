@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 import { appendFileSync, cpSync, rmSync } from "node:fs";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
 import type { NewEntry } from "../../../src/core/model/entry.ts";
-import { linkSession } from "../../../src/resume/fork/link.ts";
+import { linkSession } from "../../../src/resume/fork/fork.ts";
 import type { Signer } from "../../../src/trust/keys/keys.ts";
 import { loadSigner } from "../../../src/trust/keys/keys.ts";
 import type { Pin } from "../../../src/trust/proof/pin.ts";

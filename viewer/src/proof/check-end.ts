@@ -11,12 +11,12 @@ import { fromHex, LF, toHex } from "../../../src/trust/proof/bytes.ts";
 import {
   type Checkpoint,
   type EnvelopeName,
+  genesisHash,
   readCheckpoint,
 } from "../../../src/trust/proof/checkpoint.ts";
 import type { Claim } from "../../../src/trust/proof/claims.ts";
 import type { RunningHash } from "../../../src/trust/proof/crypto.ts";
 import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
-import { genesisHash } from "../../../src/trust/proof/genesis-facts.ts";
 import { LeafHasher } from "../../../src/trust/proof/leaf.ts";
 import { Rotations } from "../../../src/trust/proof/rotations.ts";
 import type { Finding, FindingCode } from "../../../src/trust/proof/verdict.ts";

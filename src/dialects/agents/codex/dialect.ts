@@ -1,9 +1,13 @@
 /** codex: the rollouts that Codex keeps in the user's home. Page: docs/formats/codex.md. */
 
 import type { Native } from "../../../core/model/entry.ts";
-import type { Subagents } from "../../facets/reading.ts";
+import {
+  DIFF_CHARS_MAX,
+  diffViews,
+  type ResultView,
+  type Subagents,
+} from "../../facets/reading.ts";
 import { readerDialect } from "../../reader.ts";
-import { DIFF_CHARS_MAX, diffViews, type ResultView } from "../../result-view.ts";
 import { get, getObject, getString, isObject, parsedObject } from "../../shared/fields.ts";
 import type { ToolRule, ToolTable } from "../../tool-table.ts";
 import { idAt, layout, logPath, nameOf, rows, turns } from "./decode.ts";

@@ -10,10 +10,9 @@ import { surroundings } from "../../../core/base/node-paths.ts";
 import { readUserFile } from "../../../core/base/node-user-files.ts";
 import { readForeign } from "../../../core/sqlite/foreign-database.ts";
 import type { DialectFiles } from "../../facets/files.ts";
-import type { ConvertedLog } from "../../files/converted-host.ts";
+import { type ConvertedLog, isThere, logsOnce } from "../../files/converted-host.ts";
 import { bytesBelow } from "../../files/json-document.ts";
 import { hasTables, namesOrNone } from "../../files/row-lines.ts";
-import { isThere, logsOnce } from "../../files/two-files.ts";
 import { COMPRESSED_ENDING, ENDING, idAt, layout, nameOf, threadOf } from "./decode.ts";
 
 /**

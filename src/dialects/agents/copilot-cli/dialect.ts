@@ -6,8 +6,7 @@ import { readerDialect } from "../../reader.ts";
 import { get, getObject, getString } from "../../shared/fields.ts";
 import { eitherPathIds, pathIds } from "../../shared/path-ids.ts";
 import type { ToolTable } from "../../tool-table.ts";
-import { agentIn, decode, isEvent, resultViews } from "./decode.ts";
-import { Runs } from "./runs.ts";
+import { agentIn, decode, isEvent, Runs, resultViews } from "./decode.ts";
 
 /**
  * Session ids: the path below `session-state`, without the ending.

@@ -9,9 +9,14 @@ import { compactJson, fingerprint } from "../../../core/base/print-json.ts";
 import type { Native } from "../../../core/model/entry.ts";
 import { type Aside, type Entry, emptyEntry, type Part } from "../../../core/model/entry.ts";
 import { timestampOf } from "../../entire/decode.ts";
-import type { LineMemory, Reading, SessionDetails } from "../../facets/reading.ts";
+import {
+  diffViews,
+  type LineMemory,
+  type Reading,
+  type ResultView,
+  type SessionDetails,
+} from "../../facets/reading.ts";
 import type { Compaction, TakingBack } from "../../facets/turns.ts";
-import { diffViews, type ResultView } from "../../result-view.ts";
 import { rowDecoder, textParts } from "../../shared/entry-parts.ts";
 import {
   get,

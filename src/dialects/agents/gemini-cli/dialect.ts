@@ -6,10 +6,9 @@
 import { join } from "node:path";
 import type { DialectFiles } from "../../facets/files.ts";
 import type { Retention } from "../../facets/program.ts";
-import type { Convert } from "../../files/converted-host.ts";
+import { type Convert, isThere, logsOnce } from "../../files/converted-host.ts";
 import { convertedDocument, objectBelow, textBelow } from "../../files/json-document.ts";
 import { namesOrNone } from "../../files/row-lines.ts";
-import { isThere, logsOnce } from "../../files/two-files.ts";
 import { readerDialect } from "../../reader.ts";
 import { get, getObject, getString } from "../../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../../shared/path-ids.ts";

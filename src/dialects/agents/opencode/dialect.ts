@@ -5,10 +5,14 @@
 
 import type { Native } from "../../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
-import type { SessionDetails, Understood } from "../../facets/reading.ts";
+import {
+  diffViews,
+  type ResultView,
+  type SessionDetails,
+  type Understood,
+} from "../../facets/reading.ts";
 import type { Compaction } from "../../facets/turns.ts";
 import { readerDialect } from "../../reader.ts";
-import { diffViews, type ResultView } from "../../result-view.ts";
 import { isoOf, NOTHING_COUNTED, reasoningPart, textParts } from "../../shared/entry-parts.ts";
 import { get, getCount, getNumber, getObject, getObjects, getString } from "../../shared/fields.ts";
 import type { ToolTable } from "../../tool-table.ts";

@@ -19,10 +19,11 @@ import { Judge } from "../judge.ts";
 import { withSuccessors } from "../rotations.ts";
 import { type Finding, type FindingCode, findingOf, type Verdict, worse } from "../verdict.ts";
 import { WholeLines } from "../whole-lines.ts";
-import { DisclosedAmounts, type DisclosureCounts } from "./amounts.ts";
 import { fillGaps, fillGenesis } from "./filling.ts";
 import { Leaves } from "./leaves.ts";
 import {
+  DisclosedAmounts,
+  type DisclosureCounts,
   type DisclosureRecord,
   type Gap,
   type Header,

@@ -3,9 +3,13 @@
  * count only if checkpoint 1, or a key that it leads to, confirms them.
  */
 
-import type { DisclosedGenesis, Found, SignedHead } from "../checkpoint.ts";
+import {
+  type DisclosedGenesis,
+  type Found,
+  genesisFields,
+  type SignedHead,
+} from "../checkpoint.ts";
 import { isObject } from "../claims.ts";
-import { genesisFields } from "../genesis-facts.ts";
 import { isCount, isHash, isText, TIME } from "./values.ts";
 
 /** Genesis as it is stated, with the hash of its line. */

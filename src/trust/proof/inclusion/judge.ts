@@ -11,12 +11,11 @@
  */
 
 import { fromHex } from "../bytes.ts";
-import { type Checkpoint, turnBefore } from "../checkpoint.ts";
+import { type Checkpoint, genesisHash, turnBefore } from "../checkpoint.ts";
 import type { Gap } from "../disclosure/records.ts";
 import type { KeyAnswer } from "../ed25519-keys.ts";
 import { hasTurns } from "../envelopes.ts";
 import { OTHER_GENESIS, refusedKeyText, unconfirmedGenesisText } from "../findings.ts";
-import { genesisHash } from "../genesis-facts.ts";
 import { isIncluded } from "../merkle.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../verdict.ts";
 import {

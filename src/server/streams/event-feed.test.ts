@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { parseEvents } from "../../../test/server/sse.ts";
 import { formatOffset } from "../../streams/files/offset-token.ts";
 import type { Chunk, StreamHead } from "../../streams/files/stream-store.ts";
-import { controlEvent, eventFrame } from "./event-frame.ts";
+import { controlEvent, eventFrame } from "./event-feed.ts";
 
 function head(contentType: string, isJson = false): StreamHead {
   return {

@@ -13,7 +13,7 @@ import {
   type Phase,
   retryDelayMs,
   scheduleRetry,
-} from "./phase.ts";
+} from "./subscription.ts";
 
 test("retries wait 1, 2, 4 … 60 seconds, plus a random fifth at most", () => {
   const least = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map((count) => retryDelayMs(count, 0));

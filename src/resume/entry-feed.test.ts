@@ -4,7 +4,7 @@ import { thrownRefusal } from "../../test/support/refusal.ts";
 import { RESUME_LIMITS } from "../core/base/limits.ts";
 import { emptyEntry } from "../core/model/entry.ts";
 import { dialectNamed } from "../dialects/all.ts";
-import { OwnLogFilter } from "./own-log.ts";
+import { OwnLogFilter } from "./entry-feed.ts";
 
 /** A line of this many bytes. */
 function lineOf(bytes: number, line: number, isSidechain: boolean) {

@@ -1,4 +1,11 @@
-/** Vouching: signs unsigned lines of a session exactly as they were shown (VO1, shown.ts). */
+/**
+ * Own checkpoints: adds checkpoints of the user's own key to a session.
+ *
+ * - Vouching: signs unsigned lines exactly as they were shown (VO1, shown.ts).
+ * - Signing the head of a session that has only its first checkpoint, which no copy shows whole. It
+ *   is a `recovery`, because it may follow another checkpoint without new lines, and states lines
+ *   that were found unsigned.
+ */
 
 import type { Host } from "../../core/base/host.ts";
 import { Store } from "../../sessions/store/store.ts";
@@ -31,4 +38,25 @@ export async function vouchForSession(
   } finally {
     await store.close();
   }
+}
+
+/** Returns whether a checkpoint was added: only to a session that the user's own key signs. */
+export async function signHead(
+  host: Host,
+  { dialect, root, id }: SessionLog & { readonly id: string },
+  onWarning: (warning: string) => void,
+): Promise<boolean> {
+  const store = new Store(host, { dialect, root, sign: true, onWarning });
+  const session = store.session(id);
+  let isAdded = false;
+  try {
+    await session.addCheckpoints(async ({ isOurs }) => {
+      isAdded = isOurs;
+      return isOurs ? ["recovery"] : [];
+    });
+  } finally {
+    await session.release(); // Not closed: the session may continue.
+    await store.close();
+  }
+  return isAdded;
 }

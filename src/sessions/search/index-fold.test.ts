@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import { NO_TOOLS, ToolFold } from "./tool-facts.ts";
+import { NO_TOOLS, ToolFold } from "./index-fold.ts";
 
 function said(role: Role, ...parts: Part[]): Entry {
   return { ...emptyEntry({}), kind: "message", role, parts };

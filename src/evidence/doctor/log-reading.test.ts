@@ -5,7 +5,7 @@ import { onTestFinished, test } from "vitest";
 import { startChild } from "../../../test/support/child.ts";
 import { logHolding } from "../../../test/support/open-log.ts";
 import { WatchedFiles } from "../../../test/support/watched-files.ts";
-import { findLogEnd, isHeld, lastWriter } from "./log-end.ts";
+import { findLogEnd, isHeld, lastWriter } from "./log-reading.ts";
 
 const LINE = '{"n":1}\n';
 

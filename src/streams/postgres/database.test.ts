@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
-import { hostName, hostUrls } from "./hosts.ts";
+import { hostName, hostUrls } from "./database.ts";
 import { pinnedNameOf } from "./store-options.ts";
 
 test("a URL with one host is used as it is", () => {

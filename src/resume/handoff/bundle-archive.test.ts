@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { BUNDLE_LIMITS } from "../../core/base/limits.ts";
-import { BLOCK_BYTES, memberHeader, paddingAfter, readHeader } from "./tar.ts";
+import { BLOCK_BYTES, memberHeader, paddingAfter, readHeader } from "./bundle-archive.ts";
 
 const { memberBytesMax, memberNameMax } = BUNDLE_LIMITS;
 const name = fc.stringMatching(/^[\w./-]{1,100}$/);
