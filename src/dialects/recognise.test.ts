@@ -6,7 +6,7 @@ import { beginningOf } from "../../test/support/beginning.ts";
 import { sampleLogs } from "../../test/support/samples.ts";
 import { sharedFiles } from "../../test/support/shared-files.ts";
 import { isTranscriptRow } from "./entire/decode.ts";
-import { isOthersLine } from "./others.ts";
+import { isOthersLine } from "./program-formats.ts";
 import { recognise } from "./recognise.ts";
 
 const shared = sharedFiles("samples");

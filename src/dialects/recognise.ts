@@ -3,7 +3,7 @@
  * people.
  */
 
-import { type Format, OTHERS } from "./others.ts";
+import { type Format, OTHERS } from "./program-formats.ts";
 import { isObject } from "./shared/fields.ts";
 
 /** Formats that Verbatim reads, for a file given with the wrong dialect. Loaded for a message. */

@@ -10,8 +10,8 @@
  */
 
 import { nodeHost } from "../core/base/node-host.ts";
-import type { Store } from "../sessions/store/published.ts";
 import { Store as OpenedStore } from "../sessions/store/store.ts";
+import type { Store } from "../sessions/store/store-api.ts";
 import type { OpenStoreOptions } from "../sessions/store/store-options.ts";
 
 /** Opens a store of sessions; creates nothing on disk before the first session. */
@@ -55,7 +55,7 @@ export type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stor
 export type { AgentName, LayoutName } from "../dialects/registry.ts";
 export type { Envelope } from "../dialects/rye/envelope.ts";
 export type { RyeOptions } from "../dialects/rye/options.ts";
-export type { ListOptions, Session, SessionSummary, Store } from "../sessions/store/published.ts";
+export type { ListOptions, Session, SessionSummary, Store } from "../sessions/store/store-api.ts";
 export type {
   CommonOptions,
   CreateOptions,

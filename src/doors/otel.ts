@@ -16,8 +16,8 @@
 
 import { badArgument, checkOptions, type OptionKind } from "../core/base/choice.ts";
 import * as spans from "../integrations/otel/export.ts";
-import type { Session } from "../sessions/store/published.ts";
 import { Session as OpenedSession } from "../sessions/store/session.ts";
+import type { Session } from "../sessions/store/store-api.ts";
 
 type AllOptions = spans.LiveExportOptions & { readonly url?: string; readonly headers?: object };
 

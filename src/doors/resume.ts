@@ -27,9 +27,9 @@ import {
 } from "../resume/resumable.ts";
 import { type Resumed, type ResumeOptions, resumeSession } from "../resume/resume.ts";
 import { bringInHooks } from "../sessions/list/waiting-hooks.ts";
-import type { Session, Store } from "../sessions/store/published.ts";
 import { Session as OpenedSession } from "../sessions/store/session.ts";
 import { Store as OpenedStore } from "../sessions/store/store.ts";
+import type { Session, Store } from "../sessions/store/store-api.ts";
 
 const RESUME_OPTIONS: OptionKinds<ResumeOptions> = {
   for: "any",
@@ -257,7 +257,7 @@ export type {
 } from "../resume/targets/anthropic.ts";
 export type { ChatContent, ChatMessage, ChatToolCall } from "../resume/targets/openai-chat.ts";
 export type { ResponsesContent, ResponsesItem } from "../resume/targets/openai-responses.ts";
-export type { DroppedWhy } from "../sessions/store/mapping.ts";
+export type { DroppedWhy } from "../sessions/store/entry-mapping.ts";
 export type { Policy } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";

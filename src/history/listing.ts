@@ -13,7 +13,7 @@ import {
   projectOf,
 } from "../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../sessions/store/list.ts";
-import type { SessionSummary } from "../sessions/store/published.ts";
+import type { SessionSummary } from "../sessions/store/store-api.ts";
 import { endOf, type HistoryFilter, timeOf } from "./options.ts";
 import type { Places } from "./places.ts";
 

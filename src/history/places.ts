@@ -6,7 +6,7 @@ import type { Host } from "../core/base/host.ts";
 import { READ_DIALECT_NAMES } from "../dialects/registry.ts";
 import type { UserJudging } from "../evidence/verify/user-judging.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../sessions/list/find-stores.ts";
-import type { FoundSession } from "../sessions/list/found-session.ts";
+import type { FoundSession } from "../sessions/list/session-place.ts";
 import { isDialectMeant, knownAgents } from "../sessions/list/whose.ts";
 import type { SessionLog } from "../trust/session-log.ts";
 import { dataDirectoriesAmong, warnOfJournals } from "./journal-warnings.ts";

@@ -3,11 +3,11 @@
 import { catalogPath } from "../core/base/node-paths.ts";
 import type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stored-entries.ts";
 import { Catalog } from "../sessions/catalog/catalog.ts";
-import { openFoundSession } from "../sessions/list/found-session.ts";
-import { knownRowOf } from "../sessions/list/known-row.ts";
+import { knownRowOf } from "../sessions/list/listing-row.ts";
 import { documentOf } from "../sessions/list/session-document.ts";
+import { openFoundSession } from "../sessions/list/session-place.ts";
 import { renderEntry } from "../sessions/render/entry-markdown.ts";
-import type { SessionSummary } from "../sessions/store/published.ts";
+import type { SessionSummary } from "../sessions/store/store-api.ts";
 import { checkCall } from "./options.ts";
 import type { Places } from "./places.ts";
 

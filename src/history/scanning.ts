@@ -23,8 +23,8 @@ import {
   scanTarget,
 } from "../evidence/scan/scan-stores.ts";
 import type { FoundStore } from "../sessions/list/find-stores.ts";
-import { type FoundSession, openFoundSession } from "../sessions/list/found-session.ts";
 import { listPage } from "../sessions/list/list-page.ts";
+import { type FoundSession, openFoundSession } from "../sessions/list/session-place.ts";
 import { summaryOf } from "../sessions/store/list.ts";
 import { ChosenSessions } from "./listing.ts";
 import type { HistoryScanOptions } from "./options.ts";

@@ -6,7 +6,7 @@ import type { Role } from "../core/model/entry.ts";
 import { labelOf } from "../dialects/registry.ts";
 import { Catalog } from "../sessions/catalog/catalog.ts";
 import type { FoundStore } from "../sessions/list/find-stores.ts";
-import { knownRowOf } from "../sessions/list/known-row.ts";
+import { knownRowOf } from "../sessions/list/listing-row.ts";
 import { projectOf } from "../sessions/list/whose.ts";
 import type { FindEntriesOptions } from "../sessions/search/find-entries.ts";
 import { freshenIndex, HURRIED } from "../sessions/search/freshen-index.ts";

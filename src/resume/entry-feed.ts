@@ -8,7 +8,7 @@
  *   log they are. A log is a subagent's when its id says so, or when it has no message of another
  *   agent, whatever its id is. Rows are held until one comes, or the end: a session's log may begin
  *   with a subagent's.
- * - Held entries count against the limit, as in taken-back.ts (TB1).
+ * - Held entries count against the limit, as in retractions.ts (TB1).
  */
 
 import { relative } from "node:path";
@@ -20,12 +20,12 @@ import type { Aside } from "../core/model/entry.ts";
 import type { Reading } from "../dialects/facets/reading.ts";
 import type { Compaction, TurnRules } from "../dialects/facets/turns.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
-import { isCheckpoint } from "../sessions/store/mapping.ts";
+import { isCheckpoint } from "../sessions/store/entry-mapping.ts";
 import { agentIn, type Dialect } from "./fork/fork.ts";
 import type { GatheredEntry } from "./gather.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { TakeBackFilter } from "./retractions.ts";
 import { Room } from "./room.ts";
-import { TakeBackFilter } from "./taken-back.ts";
 
 export class EntryFeed {
   readonly #pipeline: Pipeline;

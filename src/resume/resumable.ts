@@ -25,9 +25,9 @@ import {
   policyIn,
   type VerifiedEntry,
 } from "../evidence/verify/verified-entries.ts";
-import type { Session as PublishedSession } from "../sessions/store/published.ts";
 import type { Session } from "../sessions/store/session.ts";
 import type { Store } from "../sessions/store/store.ts";
+import type { Session as PublishedSession } from "../sessions/store/store-api.ts";
 import { Assembly, freezeDeep } from "./assembly.ts";
 import { continueResumed } from "./continue.ts";
 import { EntryFeed } from "./entry-feed.ts";

@@ -22,7 +22,7 @@ import {
 } from "../evidence/verify/verified-entries.ts";
 import { findSession, type Preference } from "../sessions/list/find-session.ts";
 import { statOf } from "../sessions/list/find-stores.ts";
-import type { FoundSession } from "../sessions/list/found-session.ts";
+import type { FoundSession } from "../sessions/list/session-place.ts";
 import type { Session } from "../sessions/store/session.ts";
 import type { Policy } from "../trust/judge/policy.ts";
 import type { VerifyReport } from "../trust/judge/report.ts";

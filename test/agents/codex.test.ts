@@ -10,7 +10,7 @@ import { decompress } from "../../src/dialects/agents/codex/files.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../src/dialects/find.ts";
 import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
-import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import { linesTakenBack } from "../../src/resume/retractions.ts";
 import { notUnderstood } from "../../src/sessions/list/not-understood.ts";
 import { refusal } from "../support/refusal.ts";
 import { copyOfSamples, logsWith, sampleFolders } from "../support/samples.ts";

@@ -10,7 +10,7 @@ import { dialectNamed } from "../../src/dialects/all.ts";
 import { examineSessions } from "../../src/evidence/doctor/examine.ts";
 import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
 import { Compacted } from "../../src/resume/entry-feed.ts";
-import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import { linesTakenBack } from "../../src/resume/retractions.ts";
 import { notUnderstood } from "../../src/sessions/list/not-understood.ts";
 import { copyOfSamples, logsWith, sampleFolders } from "../support/samples.ts";
 import { sharedFiles } from "../support/shared-files.ts";

@@ -7,7 +7,7 @@ import { test } from "vitest";
 import { PROMPTS, SESSIONS } from "../../scripts/agent-samples/scenarios.mjs";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";
-import { linesTakenBack } from "../../src/resume/taken-back.ts";
+import { linesTakenBack } from "../../src/resume/retractions.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { docsPage } from "../support/docs-page.ts";
 import { copyOfSamples, logsWith, sampleFolders, sampleLogs } from "../support/samples.ts";

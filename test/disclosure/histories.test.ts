@@ -7,7 +7,7 @@ import { nodeHost } from "../../src/core/base/node-host.ts";
 import { signHead, vouchForSession } from "../../src/evidence/verify/own-checkpoints.ts";
 import { withSignedStream } from "../../src/evidence/verify/verify-directory.ts";
 import { linkSession } from "../../src/resume/fork/fork.ts";
-import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/displayed-log.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { hasSidecar } from "../../src/trust/proof/envelopes.ts";
 import { disclose, judgeBytes, keysOf, SECRET, SHORT, verdictOf } from "../support/disclosing.ts";

@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { entriesNumbered } from "../../src/evidence/redact/matching.ts";
 import { redactLog } from "../../src/evidence/redact/redact.ts";
+import { entriesNumbered } from "../../src/evidence/redact/text-matches.ts";
 import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
 import { PIECE_BYTES, RECORD_BYTES_MAX } from "../../src/trust/proof/disclosure/records.ts";
 import { testKey } from "../signing/json-key.ts";

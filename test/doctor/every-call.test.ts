@@ -12,7 +12,7 @@ import { readEnvelope } from "../../src/dialects/rye/envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "../../src/dialects/rye/markdown.ts";
 import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";
 import { type RepairStep, repairOne } from "../../src/evidence/doctor/repair.ts";
-import type { FoundSession } from "../../src/sessions/list/found-session.ts";
+import type { FoundSession } from "../../src/sessions/list/session-place.ts";
 import { event } from "../cli/stores.ts";
 import { type Failing, FailingMachine } from "../crash/failing-machine.ts";
 import { FAULTS, triedFor } from "../crash/faults.ts";

@@ -9,7 +9,7 @@ import type { Entry } from "../../src/core/model/entry.ts";
 import { promptIn } from "../../src/dialects/entire/context.ts";
 import { EtfExport } from "../../src/dialects/entire/etf.ts";
 import { findSession } from "../../src/sessions/list/find-session.ts";
-import { openFoundSession } from "../../src/sessions/list/found-session.ts";
+import { openFoundSession } from "../../src/sessions/list/session-place.ts";
 import { SummaryFold } from "../../src/sessions/summary/summary.ts";
 import { ENTIRE_CHECKPOINTS } from "../support/entire-checkpoints.ts";
 import { readAsEntire } from "../support/entire-reader.ts";

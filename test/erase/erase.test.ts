@@ -11,9 +11,9 @@ import {
   carryingOut,
   refuseOthers,
   sessionErasing,
-} from "../../src/evidence/erase/session-erasing.ts";
+} from "../../src/evidence/erase/session-erasure.ts";
 import type { Finder } from "../../src/evidence/redact/hits.ts";
-import { entriesNumbered, matching } from "../../src/evidence/redact/matching.ts";
+import { entriesNumbered, matching } from "../../src/evidence/redact/text-matches.ts";
 import { verifyWithCopy } from "../../src/evidence/verify/erased-copy.ts";
 import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
 import { verifyLog } from "../../src/trust/judge/verify.ts";

@@ -5,8 +5,8 @@ import { describe, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { crcOf } from "../../src/streams/journal/journal-record.ts";
 import { PostgresDatabase } from "../../src/streams/postgres/database.ts";
-import { GroupView, KnownStreams, NotLoaded } from "../../src/streams/postgres/known-streams.ts";
 import type { PostgresStreams } from "../../src/streams/postgres/postgres-store.ts";
+import { GroupView, NotLoaded, StreamCache } from "../../src/streams/postgres/stream-cache.ts";
 import { loadStreamSigner } from "../../src/streams/signing/signing-user.ts";
 import { Gate } from "../support/gate.ts";
 import { lacksPostgres } from "../support/postgres.ts";
@@ -57,7 +57,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const limits = { readersMax: 1, statementMs: 10_000, connectMs: 10_000 };
     const rows = await PostgresDatabase.open({ url, schema, ...limits });
     onTestFinished(() => rows.close());
-    const view = new GroupView(rows, new KnownStreams(rows, 10));
+    const view = new GroupView(rows, new StreamCache(rows, 10));
     const ends = async () => {
       for (;;) {
         await view.load();

@@ -10,7 +10,7 @@ import { verifyProof } from "../../src/evidence/prove/verify-proof.ts";
 import { signHead, vouchForSession } from "../../src/evidence/verify/own-checkpoints.ts";
 import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
 import { withSignedStream } from "../../src/evidence/verify/verify-directory.ts";
-import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/displayed-log.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { disclose, keysOf, SECRET, SHORT } from "../support/disclosing.ts";
 import { judge, linesIn, prove, verdictOf, withEnd } from "../support/proving.ts";

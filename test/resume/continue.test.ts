@@ -9,7 +9,7 @@ import { continueSession, type RepairReport, resume } from "../../src/doors/resu
 import { verify } from "../../src/doors/signing.ts";
 import { continueResumed, RECORDED_ACTIONS_MAX, reportEntry } from "../../src/resume/continue.ts";
 import { LAST_USER_TEXT, UNCERTAIN_RESULT } from "../../src/resume/wire-text.ts";
-import type { Session } from "../../src/sessions/store/published.ts";
+import type { Session } from "../../src/sessions/store/store-api.ts";
 import { refusal } from "../support/refusal.ts";
 import {
   ALL_SHAPES,

@@ -11,8 +11,8 @@ import { continueSession, type Resumed, resume } from "../../src/doors/resume.ts
 import { readVerifiedThreadMeta } from "../../src/doors/rye.ts";
 import { verify } from "../../src/doors/signing.ts";
 import { continueResumed } from "../../src/resume/continue.ts";
-import type { Session } from "../../src/sessions/store/published.ts";
 import { Store } from "../../src/sessions/store/store.ts";
+import type { Session } from "../../src/sessions/store/store-api.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import type { SignedHead } from "../../src/trust/proof/checkpoint.ts";
 import { addTrust } from "../../src/trust/trusted-keys/trust.ts";

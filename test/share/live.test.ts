@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import { matching } from "../../src/evidence/redact/matching.ts";
+import { matching } from "../../src/evidence/redact/text-matches.ts";
 import { addShare } from "../../src/evidence/share/create-share.ts";
 import { Decisions, followLive } from "../../src/evidence/share/live-share.ts";
 import { FileShares } from "../../src/evidence/share/share-files.ts";

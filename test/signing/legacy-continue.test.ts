@@ -9,7 +9,7 @@ import { openVerified, TranscriptSigner, verify } from "../../src/doors/signing.
 import { vouchForSession } from "../../src/evidence/verify/own-checkpoints.ts";
 import { handoffSession } from "../../src/resume/handoff/handoff.ts";
 import { resumeSession } from "../../src/resume/resume.ts";
-import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/displayed-log.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";

@@ -10,7 +10,7 @@ import { nodeHost } from "../../src/core/base/node-host.ts";
 import { readVerifiedThreadMeta, ThreadTelemetry, writeThreadMeta } from "../../src/doors/rye.ts";
 import { openVerified, signJson, TranscriptSigner, verify } from "../../src/doors/signing.ts";
 import { vouchForSession } from "../../src/evidence/verify/own-checkpoints.ts";
-import { DisplayedLog, unsignedIn } from "../../src/trust/judge/shown.ts";
+import { DisplayedLog, unsignedIn } from "../../src/trust/judge/displayed-log.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { addTrust } from "../../src/trust/trusted-keys/trust.ts";
 import { refusal } from "../support/refusal.ts";

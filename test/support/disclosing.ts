@@ -2,12 +2,12 @@
 
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { allOf, type Finder } from "../../src/evidence/redact/hits.ts";
-import { entriesNumbered, matching } from "../../src/evidence/redact/matching.ts";
 import {
   type RedactionResult,
   type RedactOptions,
   redactLog,
 } from "../../src/evidence/redact/redact.ts";
+import { entriesNumbered, matching } from "../../src/evidence/redact/text-matches.ts";
 import { loadSigner } from "../../src/trust/keys/keys.ts";
 import { nodeCrypto } from "../../src/trust/keys/node-crypto.ts";
 import {

@@ -9,7 +9,7 @@ import { examineOne, examineStore } from "../../src/evidence/doctor/examine.ts";
 import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";
 import { type RepairStep, repairOne, repairStore } from "../../src/evidence/doctor/repair.ts";
 import { findSession } from "../../src/sessions/list/find-session.ts";
-import type { FoundSession } from "../../src/sessions/list/found-session.ts";
+import type { FoundSession } from "../../src/sessions/list/session-place.ts";
 import { Store, type StoreOptions } from "../../src/sessions/store/store.ts";
 
 /** On the real disk, with a clock that does not make a test wait. */

@@ -14,7 +14,7 @@ import type { Entry } from "../../src/core/model/entry.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { READ_DIALECT_NAMES } from "../../src/dialects/registry.ts";
 import { SESSION_LIMITS } from "../../src/server/sessions/session-limits.ts";
-import type { SessionSummary } from "../../src/sessions/store/published.ts";
+import type { SessionSummary } from "../../src/sessions/store/store-api.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { browserClient, linkOf } from "../server/auth/browser-user.ts";
 import { newUser } from "../server/sessions/served.ts";

@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
-import { readKnownWitnesses } from "../../src/evidence/witness/known-witnesses.ts";
 import { AdmittedLogs } from "../../src/evidence/witness/witness.ts";
+import { readWitnesses } from "../../src/evidence/witness/witness-list.ts";
 import { nodeCrypto as crypto } from "../../src/trust/keys/node-crypto.ts";
 import { readNote, readVerifierKey, signedBy } from "../../src/trust/proof/tlog/note.ts";
 import { partsOfOrigin, readHeadLine, readTreeHead } from "../../src/trust/proof/tlog/tree-head.ts";
@@ -49,6 +49,6 @@ test("both lists are read", () => {
   assert.equal(admitted.name, "witness.example/w1");
   assert.equal(admitted.keysOf("ada.example/72cd6e8422c407fb6d098690f1130b7d").length, 1);
   put("witnesses", text("text witnesses"));
-  const [known] = readKnownWitnesses({ trustPath: join(home, "trust.json") });
+  const [known] = readWitnesses({ trustPath: join(home, "trust.json") });
   assert.equal(known?.url, "https://witness.example/witness");
 });

@@ -12,8 +12,8 @@
 import { nodeHost } from "../../core/base/node-host.ts";
 import { keptListingPath } from "../../core/base/node-paths.ts";
 import { compareRows, rowLineOf, type SessionRow } from "../../dialects/session-row.ts";
-import { keepText, readCachedText } from "../../sessions/catalog/kept-text.ts";
 import { bareRow, CATALOG_VERSION } from "../../sessions/catalog/table.ts";
+import { keepText, readCachedText } from "../../sessions/catalog/text-cache.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
 import type { KeptSummary } from "../../sessions/summary/grown-summary.ts";
 import type { ChangedLog } from "./changed-logs.ts";

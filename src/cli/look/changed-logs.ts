@@ -1,13 +1,13 @@
 /**
  * Changed logs: compares the logs of stores with those that were kept with a text
- * (catalog/kept-text.ts). Runs for short commands on histories that hardly changed, so it does little
+ * (catalog/text-cache.ts). Runs for short commands on histories that hardly changed, so it does little
  * for each log: the id of one that is unchanged is not made.
  */
 
 import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs } from "../../dialects/find.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
-import type { CachedLogs } from "../../sessions/catalog/kept-text.ts";
+import type { CachedLogs } from "../../sessions/catalog/text-cache.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 
 export interface ChangedLog {

@@ -15,7 +15,7 @@ import {
   projectOf,
 } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
-import type { SessionSummary } from "../../sessions/store/published.ts";
+import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import { type Io, UsageError } from "../command/command.ts";
 import { progressOn } from "../command/interruption.ts";
 import { NO_STORES } from "./store-notes.ts";

@@ -11,7 +11,7 @@ import { Catalog } from "../../sessions/catalog/catalog.ts";
 import { bareRow } from "../../sessions/catalog/table.ts";
 import { type FoundAgent, findAgents } from "../../sessions/list/agents.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { knownRow } from "../../sessions/list/known-row.ts";
+import { knownRow } from "../../sessions/list/listing-row.ts";
 import { groupDigits } from "../../sessions/render/phrases.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";

@@ -7,8 +7,8 @@ import { headsPath, keptListingPath } from "../../core/base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs } from "../../dialects/find.ts";
 import type { FoundLog, SessionSort } from "../../dialects/session-row.ts";
-import { keepText, logLines, readCachedText } from "../../sessions/catalog/kept-text.ts";
 import { CATALOG_VERSION } from "../../sessions/catalog/table.ts";
+import { keepText, logLines, readCachedText } from "../../sessions/catalog/text-cache.ts";
 import {
   type FoundStore,
   findStores,

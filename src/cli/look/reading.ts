@@ -5,7 +5,7 @@
 
 import { realpathSync } from "node:fs";
 import type { BadEntry } from "../../dialects/files/stored-entries.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { colourMarkdown } from "../../sessions/render/terminal.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
@@ -15,14 +15,14 @@ import { warnOfJournal } from "./store-notes.ts";
 
 /** The named session; reports an ambiguous name. */
 export async function openByName(name: string, run: Run): Promise<Session> {
-  const { openFoundSession } = await import("../../sessions/list/found-session.ts");
+  const { openFoundSession } = await import("../../sessions/list/session-place.ts");
   const { nodeHost } = await import("../../core/base/node-host.ts");
   return openFoundSession(nodeHost, await findNamed(name, run));
 }
 
 /** The same if its id must be known: its lines may contain it. */
 export async function openIdentifiedByName(name: string, run: Run): Promise<Session> {
-  const { openIdentified } = await import("../../sessions/list/found-session.ts");
+  const { openIdentified } = await import("../../sessions/list/session-place.ts");
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const found = await findNamed(name, run);
   const session = await openIdentified(nodeHost, found);

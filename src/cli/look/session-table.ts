@@ -8,7 +8,7 @@ import type { SessionSort } from "../../dialects/session-row.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
-import type { SessionSummary } from "../../sessions/store/published.ts";
+import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import type { Io } from "../command/command.ts";
 import { formatTable, type TableColumn } from "../command/table.ts";
 

@@ -7,11 +7,6 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import { noteOfLog } from "../../evidence/witness/compare-note.ts";
 import {
-  addWitness,
-  type KnownWitness,
-  readKnownWitnesses,
-} from "../../evidence/witness/known-witnesses.ts";
-import {
   consistencyFrom,
   noteOf,
   readSignedLog,
@@ -21,6 +16,7 @@ import {
 import { submitNote } from "../../evidence/witness/submit.ts";
 import { requestStamp } from "../../evidence/witness/timestamp.ts";
 import { WitnessFolder } from "../../evidence/witness/witness-folder.ts";
+import { addWitness, readWitnesses, type Witness } from "../../evidence/witness/witness-list.ts";
 import { loadOwnKeys, type Signer } from "../../trust/keys/keys.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { kidOf } from "../../trust/proof/ed25519-keys.ts";
@@ -148,11 +144,11 @@ function withHead(
   );
 }
 
-async function witnessNamed(run: Run, to: string): Promise<KnownWitness> {
+async function witnessNamed(run: Run, to: string): Promise<Witness> {
   const places = userPaths();
   const key = textOption("--witness-key", run.options.witnessKey);
   if (key !== undefined) return addWitness(nodeHost, places, key, to);
-  const known = readKnownWitnesses(places);
+  const known = readWitnesses(places);
   const address = to.replace(/\/+$/, "");
   const found = known.find(({ name, url }) => name === to || url === address);
   if (found) return found;
@@ -190,7 +186,7 @@ function validName(name: string): string {
 }
 
 /** The size that this witness cosigned. */
-function sizeIn(text: string, { key }: KnownWitness): number {
+function sizeIn(text: string, { key }: Witness): number {
   const note = readNote(text);
   const isIts = note?.signatures.some(({ name }) => name === key.name) === true;
   return isIts ? (readTreeHead(note.body)?.size ?? 0) : 0;

@@ -5,8 +5,8 @@ import { resolve } from "node:path";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dataDirectory } from "../../core/base/node-paths.ts";
 import type { WithheldPlace } from "../../evidence/redact/copy-writer.ts";
-import { Matches } from "../../evidence/redact/matching.ts";
 import type { RedactionResult } from "../../evidence/redact/redact.ts";
+import { Matches } from "../../evidence/redact/text-matches.ts";
 import { addShare, createShare } from "../../evidence/share/create-share.ts";
 import { followLive } from "../../evidence/share/live-share.ts";
 import {

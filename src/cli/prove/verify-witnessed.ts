@@ -19,11 +19,11 @@ import {
   type SignedNote,
   witnessesOf,
 } from "../../evidence/witness/compare-note.ts";
-import { type KnownWitness, readKnownWitnesses } from "../../evidence/witness/known-witnesses.ts";
 import { checkpointAt, checkpointInCopy } from "../../evidence/witness/signed-log.ts";
 import { askNewest } from "../../evidence/witness/submit.ts";
 import { checkStamp } from "../../evidence/witness/timestamp.ts";
 import type { WitnessFolder } from "../../evidence/witness/witness-folder.ts";
+import { readWitnesses, type Witness } from "../../evidence/witness/witness-list.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { concat, utf8 } from "../../trust/proof/bytes.ts";
@@ -50,14 +50,14 @@ export type WitnessedReport<R> = R & { readonly witnessed?: readonly Cosignature
 export class WitnessJudge {
   readonly #run: Run;
   readonly #judging: UserJudging;
-  readonly #known: readonly KnownWitness[];
+  readonly #known: readonly Witness[];
   readonly #kept: WitnessFolder = witnessFolder();
   readonly #required: readonly string[];
 
   constructor(run: Run, judging: UserJudging) {
     this.#run = run;
     this.#judging = judging;
-    this.#known = readKnownWitnesses(userPaths());
+    this.#known = readWitnesses(userPaths());
     this.#required = textOptions("--require-witness", run.options.requireWitness) ?? [];
   }
 
@@ -126,7 +126,7 @@ class OneLog {
   readonly #report: JudgedReport;
   readonly #find: FindCheckpoint;
   readonly #keys: readonly Uint8Array[];
-  readonly #known: readonly KnownWitness[];
+  readonly #known: readonly Witness[];
   readonly #kept: WitnessFolder;
   readonly #mayBeOlder: boolean;
 
@@ -134,7 +134,7 @@ class OneLog {
     report: JudgedReport,
     keys: readonly Uint8Array[],
     parts: {
-      readonly known: readonly KnownWitness[];
+      readonly known: readonly Witness[];
       readonly kept: WitnessFolder;
       readonly find: FindCheckpoint;
       /** A copy may end before what a witness saw: that is no rollback. */

@@ -9,7 +9,7 @@ import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
 import type { Doctor } from "../../evidence/doctor/examine-session.ts";
 import type { RepairStep } from "../../evidence/doctor/repair.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { type Io, type Run, UsageError } from "../command/command.ts";
 import { whereOf } from "../command/options.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";

@@ -17,7 +17,7 @@ import {
 } from "../../core/findings/finding.ts";
 import type { ExaminedItem } from "../../evidence/doctor/examine.ts";
 import type { RepairStep } from "../../evidence/doctor/repair.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import type { Io } from "../command/command.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";

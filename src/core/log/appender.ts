@@ -25,7 +25,7 @@ import { isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { Landing, OpenFile } from "../base/files.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
-import { checkLines } from "./framing.ts";
+import { checkLines } from "./line-check.ts";
 import type { OpenedLog } from "./open-log.ts";
 import type { Turn } from "./turn.ts";
 

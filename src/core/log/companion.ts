@@ -7,8 +7,8 @@
  */
 
 import type { ByteOffset } from "../base/offset.ts";
+import type { Waiting } from "./queued-append.ts";
 import type { Turn } from "./turn.ts";
-import type { Waiting } from "./waiting.ts";
 
 export interface Companion {
   /**

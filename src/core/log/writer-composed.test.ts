@@ -16,8 +16,8 @@ import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { WRITER_KINDS } from "../../../test/support/writer-kinds.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
 import type { Companion } from "./companion.ts";
+import type { Waiting } from "./queued-append.ts";
 import type { Turn } from "./turn.ts";
-import type { Waiting } from "./waiting.ts";
 import type { LogWriter } from "./writer.ts";
 
 const LOG = "log.jsonl";

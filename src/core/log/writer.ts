@@ -25,12 +25,12 @@ import { Appender } from "./appender.ts";
 import { LineBatch } from "./batch.ts";
 import { LF, lineEnd } from "./bytes.ts";
 import type { Companion } from "./companion.ts";
-import { checkLine, checkLines } from "./framing.ts";
+import { checkLine, checkLines } from "./line-check.ts";
 import type { WriterOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
+import { Waiting } from "./queued-append.ts";
 import { type Recovery, repairTail } from "./repair.ts";
 import type { Turn } from "./turn.ts";
-import { Waiting } from "./waiting.ts";
 
 /** A larger buffer is freed after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;

@@ -1,13 +1,7 @@
 /** pi: the sessions of the pi coding agent. Page: docs/formats/pi.md. */
 
-import type { Native } from "../../core/model/entry.ts";
-import {
-  type Aside,
-  type Entry,
-  emptyEntry,
-  type Part,
-  type Usage,
-} from "../../core/model/entry.ts";
+import type { Aside, Entry, Native, Part, Usage } from "../../core/model/entry.ts";
+import { emptyEntry } from "../../core/model/entry.ts";
 import { blockText } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
 import {

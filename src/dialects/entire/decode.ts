@@ -8,7 +8,7 @@
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
 import type { Understood } from "../facets/reading.ts";
-import { isOthersLine } from "../others.ts";
+import { isOthersLine } from "../program-formats.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
 import { attachedIn } from "./attachment.ts";

@@ -20,7 +20,7 @@ import { isTranscriptRow } from "./decode.ts";
 import { express } from "./express.ts";
 import { documentHost } from "./files/document-host.ts";
 import { recording } from "./files/recording.ts";
-import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./others.ts";
+import { compactionOfAny, decodeAny, isOthers, TranscriptMemory } from "./other-agents.ts";
 import { idAt, LOG_NAME, logPath, SESSIONS_PATH } from "./session-id.ts";
 import { spilling } from "./spill.ts";
 

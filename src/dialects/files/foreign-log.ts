@@ -17,7 +17,7 @@ import { openLogPath, openToRead } from "../../core/log/log-path.ts";
 import { spansForward } from "../../core/log/spans.ts";
 import { findTail } from "../../core/log/tail.ts";
 import type { Dialect } from "../dialect.ts";
-import { SUPPORTED } from "../others.ts";
+import { SUPPORTED } from "../program-formats.ts";
 import { type Beginning, recognise } from "../recognise.ts";
 
 /** Lines and bytes that are enough to recognise a format. */

@@ -26,7 +26,7 @@ import {
   type Part,
   type Role,
 } from "../../core/model/entry.ts";
-import { knownStreams } from "../../streams/files/reading/known-streams.ts";
+import { streamsIn } from "../../streams/files/reading/stream-list.ts";
 import { streamPathToFilename } from "../../streams/files/stream-path.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Understood } from "../facets/reading.ts";
@@ -86,7 +86,7 @@ export const streams: Dialect<"streams"> = {
 
 /** `path`: where `reading-host.ts` shows it, including a fork's bytes from its source. */
 function* streamLogs(root: string): Generator<FoundLog> {
-  for (const { path, file, status, isJson, base } of knownStreams(root).values()) {
+  for (const { path, file, status, isJson, base } of streamsIn(root).values()) {
     if (status !== "live" || !isJson) continue;
     const stats = statSync(join(root, "logs", file), { throwIfNoEntry: false });
     const size = base + (stats?.size ?? 0);

@@ -25,7 +25,7 @@ import {
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
 import { hostOf } from "../../dialects/all.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
-import { type FoundSession, openFoundSession } from "../../sessions/list/found-session.ts";
+import { type FoundSession, openFoundSession } from "../../sessions/list/session-place.ts";
 import { verifyLog } from "../../trust/judge/verify.ts";
 import { UserJudging } from "../verify/user-judging.ts";
 import { type ExaminedLogEnd, findLogEnd, isHeld, LogReading, lastWriter } from "./log-reading.ts";

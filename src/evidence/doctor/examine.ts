@@ -21,7 +21,7 @@ import {
 import { dialectNamed } from "../../dialects/all.ts";
 import { FIND_DEPTH_MAX, iterateLogs, type Layout, type Unreadable } from "../../dialects/find.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { type Doctor, examineSession } from "./examine-session.ts";
 import {

@@ -39,7 +39,7 @@ import type { DerivedLook } from "../../dialects/facets/files.ts";
 import type { SpillReference } from "../../dialects/facets/writing.ts";
 import { HEAD_BYTES, RECOGNISED_LINES } from "../../dialects/files/foreign-log.ts";
 import { recognise } from "../../dialects/recognise.ts";
-import { isCheckpoint } from "../../sessions/store/mapping.ts";
+import { isCheckpoint } from "../../sessions/store/entry-mapping.ts";
 
 /** Reads until the log is seen at rest between writers; after this many, a writer is active. */
 const LOOKS_MAX = 100;

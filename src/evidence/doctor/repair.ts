@@ -30,7 +30,7 @@ import type { DerivedKind, SessionInRepair } from "../../dialects/facets/files.t
 import { moveAside } from "../../dialects/files/aside.ts";
 import { refuseForeign } from "../../dialects/files/foreign-log.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { type FoundSession, openFoundSession } from "../../sessions/list/found-session.ts";
+import { type FoundSession, openFoundSession } from "../../sessions/list/session-place.ts";
 import { examineData } from "./check-directory.ts";
 import { type ExaminedItem, examineOne, examineSessions, examineStoreFiles } from "./examine.ts";
 import type { Doctor } from "./examine-session.ts";

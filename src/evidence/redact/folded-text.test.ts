@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs, seed } from "../../../test/support/seed.ts";
-import { FoldedText, foldText, matching } from "./matching.ts";
+import { FoldedText, foldText, matching } from "./text-matches.ts";
 
 const FORMS = ["NFC", "NFD", "NFKC", "NFKD"] as const;
 /** Letters that another form or case spells with another length. */

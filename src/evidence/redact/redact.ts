@@ -31,7 +31,7 @@ import { contentOf, type SignableLog, sidecarOf } from "../../trust/session-log.
 import { verifyWithCopy } from "../verify/erased-copy.ts";
 import { CopyWriter, type WithheldPlace } from "./copy-writer.ts";
 import { allOf, type Finder } from "./hits.ts";
-import { matching } from "./matching.ts";
+import { matching } from "./text-matches.ts";
 
 /** One stretch of a raw stream is held in memory. */
 const STRETCH_BYTES_MAX = 256 * 1024 * 1024;

@@ -13,8 +13,8 @@ import type { Host } from "../../core/base/host.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import type { WithheldPlace } from "../redact/copy-writer.ts";
 import type { Finder } from "../redact/hits.ts";
-import type { Matches } from "../redact/matching.ts";
 import type { RedactionResult } from "../redact/redact.ts";
+import type { Matches } from "../redact/text-matches.ts";
 
 export interface Share {
   /** Its name for its owner; not secret. */

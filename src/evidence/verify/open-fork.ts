@@ -10,7 +10,7 @@
 import type { OpenFile } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
 import { hostOf } from "../../dialects/all.ts";
-import { knownStreams } from "../../streams/files/reading/known-streams.ts";
+import { streamsIn } from "../../streams/files/reading/stream-list.ts";
 import { streamPathToFilename } from "../../streams/files/stream-path.ts";
 import { changedWhileRead } from "../../trust/judge/inspect.ts";
 import {
@@ -27,7 +27,7 @@ import { judgeStream } from "./verify-directory.ts";
 
 /** Whether a stream begins in another one and has checkpoints of its own. */
 export async function isSignedFork(host: Host, root: string, id: string): Promise<boolean> {
-  const stream = knownStreams(root).get(id);
+  const stream = streamsIn(root).get(id);
   if (stream === undefined || stream.base === 0) return false;
   const logs = await host.files.openDirectory(`${root}/logs`, { create: false, root });
   try {
@@ -44,7 +44,7 @@ export async function openVerifiedFork(
   judging: StreamJudging,
   options: Omit<OpenVerifiedOptions, "crypto" | "keys">,
 ): Promise<VerifiedLog> {
-  const chain = chainOf(knownStreams(root), id);
+  const chain = chainOf(streamsIn(root), id);
   const parts = new Map(chain.map(({ path, upTo }) => [path, new CappedPieces(upTo)]));
   const onBytes = ({ path }: KnownStreamState, bytes: Uint8Array) => parts.get(path)?.add(bytes);
   const report = await judgeStream(host, root, id, { judging, onBytes });
@@ -53,7 +53,7 @@ export async function openVerifiedFork(
     part.end();
     pieces.append(part);
   }
-  const base = knownStreams(root).get(id)?.base ?? 0;
+  const base = streamsIn(root).get(id)?.base ?? 0;
   if (report.signed_through && pieces.bytes !== base + report.file.bytes) {
     throw changedWhileRead(report.path, pieces.bytes);
   }
@@ -86,7 +86,7 @@ class CappedPieces extends Pieces {
 
 /** The streams that make up a fork, the first source first, and how much of each file. */
 function chainOf(
-  streams: ReturnType<typeof knownStreams>,
+  streams: ReturnType<typeof streamsIn>,
   id: string,
 ): { readonly path: string; readonly upTo: number }[] {
   const chain: { path: string; upTo: number }[] = [];

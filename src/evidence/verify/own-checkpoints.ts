@@ -1,7 +1,7 @@
 /**
  * Own checkpoints: adds checkpoints of the user's own key to a session.
  *
- * - Vouching: signs unsigned lines exactly as they were shown (VO1, shown.ts).
+ * - Vouching: signs unsigned lines exactly as they were shown (VO1, displayed-log.ts).
  * - Signing the head of a session that has only its first checkpoint, which no copy shows whole. It
  *   is a `recovery`, because it may follow another checkpoint without new lines, and states lines
  *   that were found unsigned.
@@ -9,7 +9,7 @@
 
 import type { Host } from "../../core/base/host.ts";
 import { Store } from "../../sessions/store/store.ts";
-import type { DisplayedLog } from "../../trust/judge/shown.ts";
+import type { DisplayedLog } from "../../trust/judge/displayed-log.ts";
 import type { CheckpointProfile } from "../../trust/proof/envelopes.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 

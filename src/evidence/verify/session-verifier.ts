@@ -26,13 +26,13 @@ import {
   statOf,
   storesAt,
 } from "../../sessions/list/find-stores.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
 import {
   goneIn,
   lookedAt,
   storesOrPinned,
   upwardsFrom,
 } from "../../sessions/list/gone-sessions.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { readHead } from "../../trust/heads/session-head.ts";
 import { unreadableReport } from "../../trust/judge/assemble.ts";
 import { changedWhileRead } from "../../trust/judge/inspect.ts";

@@ -18,8 +18,8 @@ import {
   readTreeHead,
   type TreeHead,
 } from "../../trust/proof/tlog/tree-head.ts";
-import type { KnownWitness } from "./known-witnesses.ts";
 import type { FoundCheckpoint } from "./signed-log.ts";
+import type { Witness } from "./witness-list.ts";
 
 /** A head of this log, signed by its own key. */
 export interface SignedNote {
@@ -47,8 +47,8 @@ export function noteOfLog(
 /** Which of the known witnesses cosigned a note, and when, in seconds. */
 export function witnessesOf(
   { note }: SignedNote,
-  known: readonly KnownWitness[],
-): { readonly witness: KnownWitness; readonly time: number }[] {
+  known: readonly Witness[],
+): { readonly witness: Witness; readonly time: number }[] {
   return known.flatMap((witness) => {
     const signed = signedBy(nodeCrypto, note, witness.key);
     return signed.is === "valid" ? [{ witness, time: signed.time ?? 0 }] : [];

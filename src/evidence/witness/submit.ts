@@ -18,7 +18,7 @@ import {
   signedBy,
 } from "../../trust/proof/tlog/note.ts";
 import { readSizeAnswer, readTreeHead, spellSubmission } from "../../trust/proof/tlog/tree-head.ts";
-import type { KnownWitness } from "./known-witnesses.ts";
+import type { Witness } from "./witness-list.ts";
 
 const TIMEOUT_MS = 20_000;
 /** Another process may submit the same log meanwhile. */
@@ -33,7 +33,7 @@ export type SubmitAnswer =
   | { readonly is: "ahead" | "contradicted"; readonly size: number };
 
 export interface SubmitOptions {
-  readonly witness: KnownWitness;
+  readonly witness: Witness;
   /** The size that the witness saw last, as far as known. */
   readonly old: number;
   readonly proofFrom: (old: number) => Promise<readonly Uint8Array[]>;
@@ -61,7 +61,7 @@ export async function submitNote(note: string, options: SubmitOptions): Promise<
 
 /** The newest note of a log that the witness has, cosigned by it now; null if it has none. */
 export async function askNewest(
-  witness: KnownWitness,
+  witness: Witness,
   origin: string,
   nowMs: () => number,
 ): Promise<{ readonly note: string; readonly time: number } | null> {
@@ -88,7 +88,7 @@ export async function askNewest(
 }
 
 /** The note with the witness's signature line in the answer, which must hold. */
-function cosigned(text: string, answer: string, witness: KnownWitness): SubmitAnswer {
+function cosigned(text: string, answer: string, witness: Witness): SubmitAnswer {
   const [note, lines] = [readNote(text), readSignatureLines(answer)];
   const both = note && lines && { ...note, signatures: lines };
   const signed = both && signedBy(nodeCrypto, both, witness.key);
@@ -105,7 +105,7 @@ function sizeOf(note: string): number {
 }
 
 async function ask(
-  witness: KnownWitness,
+  witness: Witness,
   path: string,
   init: RequestInit,
 ): Promise<{ readonly status: number; readonly text: string }> {
@@ -138,7 +138,7 @@ function textOf(status: number, text: string): string {
   return `it answered ${status}: ${line.slice(0, 200)}`;
 }
 
-function failed({ url }: KnownWitness, status: number | null, why: string): VerbatimError {
+function failed({ url }: Witness, status: number | null, why: string): VerbatimError {
   return new VerbatimError("WITNESS_FAILED", `the witness at ${url} did not cosign: ${why}`, {
     url,
     status,

@@ -21,9 +21,9 @@ import { provideDialect } from "../../dialects/all.ts";
 import { isBlock } from "../../dialects/entire/blocks.ts";
 import { entire } from "../../dialects/entire/dialect.ts";
 import { datedId } from "../../dialects/shared/new-ids.ts";
-import type { Session as PublishedSession } from "../../sessions/store/published.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
+import type { Session as PublishedSession } from "../../sessions/store/store-api.ts";
 import type { SignOption } from "../../sessions/store/store-signing.ts";
 
 export interface SessionTranscriptOptions {

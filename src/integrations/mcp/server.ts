@@ -20,7 +20,7 @@ import type { TypeOfSchema } from "../../client/schema.ts";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { findSessionById } from "../../sessions/list/find-session.ts";
-import { openFoundSession } from "../../sessions/list/found-session.ts";
+import { openFoundSession } from "../../sessions/list/session-place.ts";
 import { bringInHooks } from "../../sessions/list/waiting-hooks.ts";
 import { LIST_ANSWER, READ_ANSWER, SEARCH_ANSWER, VERIFY_ANSWER } from "./answers.ts";
 import { LIST_ARGUMENTS, READ_ARGUMENTS, SEARCH_ARGUMENTS, VERIFY_ARGUMENTS } from "./arguments.ts";

@@ -14,13 +14,13 @@
  *      input, output or error text. Names of models, agents and tools, ids, counts and times are.
  * - Each span is returned once, when the entry that ends it is known. Open ones are returned by
  *   `finish`, and marked.
- * - Memory is bounded, however long the session (core/model/pairing.ts, CP3; said-again.ts, SA2).
+ * - Memory is bounded, however long the session (core/model/pairing.ts, CP3; message-repeats.ts, SA2).
  * - What cannot be exported is counted: `report`.
  */
 
 import type { Entry, Part } from "../../core/model/entry.ts";
 import { CallPairing, opensTurn } from "../../core/model/pairing.ts";
-import { RepeatDetector } from "../../sessions/search/said-again.ts";
+import { RepeatDetector } from "../../sessions/search/message-repeats.ts";
 import { MessageCollector, valueText } from "./content.ts";
 import type { CallFacts, ChatFacts, RunFacts, TurnFacts } from "./span.ts";
 import { nsOf, type SpannedSession, spanIdOf, type TraceSpan, traceIdOf } from "./span.ts";

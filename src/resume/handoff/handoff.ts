@@ -32,7 +32,7 @@ import { registryEntry } from "../../dialects/registry.ts";
 import { openWithCopy } from "../../evidence/verify/erased-copy.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
 import { entriesOf } from "../../evidence/verify/verified-entries.ts";
-import { type FoundSession, noStoreError } from "../../sessions/list/found-session.ts";
+import { type FoundSession, noStoreError } from "../../sessions/list/session-place.ts";
 import { renderEntry } from "../../sessions/render/entry-markdown.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { listedAside, SummaryFold } from "../../sessions/store/summaries.ts";

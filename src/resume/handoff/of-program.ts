@@ -18,7 +18,7 @@ import {
   type BadVerifiedLine,
   openVerifiedSession,
 } from "../../evidence/verify/verified-entries.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { changedWhileRead } from "../../trust/judge/inspect.ts";
 import { type Fidelity, type Original, recordAnew } from "./transcode.ts";
 

@@ -2,7 +2,7 @@
  * Transcode: writes the entries of a bundle, or of another program's session, as a session of
  * another dialect.
  *
- * - The fate of every line is known before the first is written (sessions/store/mapping.ts).
+ * - The fate of every line is known before the first is written (sessions/store/entry-mapping.ts).
  * - The new session begins with its origin: the session, its signed head if it has one, and what
  *   was kept, approximated and dropped. No provider sees that.
  * - All or nothing: when a write fails the session is removed (`createWhole`).
@@ -20,14 +20,14 @@ import {
   mapEntry,
   mappingFacts,
   neutral,
-} from "../../sessions/store/mapping.ts";
+} from "../../sessions/store/entry-mapping.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
 import type { SignedHead } from "../../trust/proof/checkpoint.ts";
 import { RECORDED_ACTIONS_MAX } from "../continue.ts";
 import { agentIn, createWhole, GroupedAppends } from "../fork/fork.ts";
 import { HANDOFF_TYPE } from "../gather.ts";
-import { linesTakenBack } from "../taken-back.ts";
+import { linesTakenBack } from "../retractions.ts";
 import type { BundleManifest } from "./manifest.ts";
 
 /** A longer run is cut: it is held in memory until its end. */

@@ -24,7 +24,7 @@ import { examineOne } from "../../evidence/doctor/examine.ts";
 import { mendSession } from "../../evidence/doctor/repair.ts";
 import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
-import type { FoundSession } from "../../sessions/list/found-session.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { sessionExists } from "../../sessions/store/session-ids.ts";
 import { Store } from "../../sessions/store/store.ts";

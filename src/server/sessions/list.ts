@@ -4,7 +4,7 @@ import type { SessionFacets, SessionItem, SessionPage } from "../../client/sessi
 import { SESSION_STATUSES } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";
-import type { ListedSession } from "../../evidence/verify/kept-verdicts.ts";
+import type { ListedSession } from "../../evidence/verify/verdict-cache.ts";
 import type { Catalog } from "../../sessions/catalog/catalog.ts";
 import {
   isListed,

@@ -13,7 +13,7 @@ import { searchPathNextTo, catalogPath as userCatalogPath } from "../../core/bas
 import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import type { FoundLog, SessionRow } from "../../dialects/session-row.ts";
-import { KeptVerdicts } from "../../evidence/verify/kept-verdicts.ts";
+import { VerdictCache } from "../../evidence/verify/verdict-cache.ts";
 import { Catalog } from "../../sessions/catalog/catalog.ts";
 import {
   forgetRows,
@@ -99,7 +99,7 @@ export class SessionService {
   readonly usage: LiveUsage;
   readonly hooks: WaitingHooks;
   readonly outlines: Outlines;
-  readonly verdicts: KeptVerdicts;
+  readonly verdicts: VerdictCache;
   readonly costs: CatalogCosts;
   readonly #atWork: AtWork;
   readonly #options: SessionServiceOptions;
@@ -136,7 +136,7 @@ export class SessionService {
     const { onFault } = options;
     const catalog = () => this.catalog();
     const judge: Semaphore["run"] = (work) => this.wholeReads.run(work);
-    this.verdicts = new KeptVerdicts({ host, catalog, stores, run: judge, nowMs, onFault });
+    this.verdicts = new VerdictCache({ host, catalog, stores, run: judge, nowMs, onFault });
     this.search = new SearchService({
       path: searchPathNextTo(options.catalogPath ?? userCatalogPath()),
       host,

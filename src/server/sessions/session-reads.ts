@@ -7,7 +7,8 @@
  * ?call=ID: only what the subagent of this call wrote, from its first entry or `from` on.
  * Without any of these: the last ones.
  *
- * The session as a document is Markdown source, sent in pieces as its reader takes them: no HTML of an agent or a tool is ever served.
+ * The session as a document is Markdown source, sent in pieces as its reader takes them: no HTML of
+ * an agent or a tool is ever served.
  *
  * A range of its log is sent unchanged, with the checkpoints that cover it: everything that a client
  * needs to verify the session itself without trusting this server.
@@ -17,7 +18,10 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
-import { coveringCheckpoints, type RangeCover } from "../../evidence/verify/covering.ts";
+import {
+  coveringCheckpoints,
+  type RangeCover,
+} from "../../evidence/verify/covering-checkpoints.ts";
 import { documentOf } from "../../sessions/list/session-document.ts";
 import {
   type PieceLimits,

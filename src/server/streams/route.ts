@@ -1,7 +1,6 @@
 /**
- * Stream routes: the requests of the protocol. Live reads are in long-poll.ts and event-reader.ts.
- *
- * Long-poll: a `GET` that waits for new data when there is none.
+ * Stream routes: the requests of the protocol, with the long poll: a `GET` that waits for new data
+ * when there is none. Readers of events are in event-reader.ts.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";

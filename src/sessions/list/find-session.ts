@@ -20,8 +20,8 @@ import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { type FoundStore, findStores, type StoreLookups, statOf } from "./find-stores.ts";
-import { type FoundSession, hasSession, sessionIn } from "./found-session.ts";
 import { sessionAtPath } from "./session-at-path.ts";
+import { type FoundSession, hasSession, sessionIn } from "./session-place.ts";
 import { programSessions } from "./waiting-hooks.ts";
 
 /** Which file of a session is meant, if a program's and the record of its hooks are there. */

@@ -2,8 +2,8 @@
 
 import type { Host } from "../../core/base/host.ts";
 import { recogniseFile } from "../../dialects/files/foreign-log.ts";
-import { isOthersLine, SUPPORTED } from "../../dialects/others.ts";
-import { isCheckpoint } from "../store/mapping.ts";
+import { isOthersLine, SUPPORTED } from "../../dialects/program-formats.ts";
+import { isCheckpoint } from "../store/entry-mapping.ts";
 import type { Session } from "../store/session.ts";
 
 export interface NotUnderstood {

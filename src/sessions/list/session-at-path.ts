@@ -11,7 +11,7 @@ import { LogReader } from "../../core/log/reader.ts";
 import { dialectNamed, loadDialects, recognisedDialects } from "../../dialects/all.ts";
 import type { Dialect } from "../../dialects/dialect.ts";
 import { recogniseFile } from "../../dialects/files/foreign-log.ts";
-import { SUPPORTED } from "../../dialects/others.ts";
+import { SUPPORTED } from "../../dialects/program-formats.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import {
   beginsAsCopy,
@@ -19,7 +19,7 @@ import {
   MAGIC_BYTES,
 } from "../../trust/proof/disclosure/copy-file.ts";
 import { isProgramRoot, type StoreLookup, statOf } from "./find-stores.ts";
-import { type FoundSession, hasSession } from "./found-session.ts";
+import { type FoundSession, hasSession } from "./session-place.ts";
 
 /** How many of a file's first lines are tried to find its dialect. */
 const FIRST_LINES_MAX = 20;

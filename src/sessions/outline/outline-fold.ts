@@ -18,7 +18,7 @@ import type { Reading } from "../../dialects/facets/reading.ts";
 import { typedIn } from "../../dialects/shared/typed-text.ts";
 import { readsPlainly, toolView } from "../../dialects/tool-table.ts";
 import { type FileEdit, fileEditsOf } from "../summary/file-edits.ts";
-import { KnownFiles, piecesIn } from "../summary/known-files.ts";
+import { FileLines, piecesIn } from "../summary/file-lines.ts";
 import { UsageFold } from "../summary/usage-fold.ts";
 
 export const EXCHANGES_MAX = 50_000;
@@ -116,7 +116,7 @@ export class OutlineFold {
   /** Each name once: a session edits few files many times. */
   readonly #names = new Map<string, string>();
   #files = new Set<string>();
-  readonly #known = new KnownFiles();
+  readonly #known = new FileLines();
   /** What the exchanges before the current one used. */
   #before = { tokens: 0, spend: 0 };
 

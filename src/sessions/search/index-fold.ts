@@ -13,13 +13,13 @@
  *   tool, and is not counted.
  * - Results are paired with calls as in model/pairing.ts (CP1, CP2), except for the input, which is
  *   not kept: a repeated id is another call if its tool differs. What a message repeats counts once
- *   (said-again.ts).
+ *   (message-repeats.ts).
  */
 
 import { oneLine } from "../../core/base/one-line.ts";
 import type { Aside, Entry, Part, Role } from "../../core/model/entry.ts";
 import { opensTurn } from "../../core/model/pairing.ts";
-import { type MessageCalls, NO_MESSAGE, RepeatDetector } from "./said-again.ts";
+import { type MessageCalls, NO_MESSAGE, RepeatDetector } from "./message-repeats.ts";
 import { searchableText, spelt } from "./searchable.ts";
 
 export const CALLS_REMEMBERED = 128;

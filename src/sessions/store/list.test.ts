@@ -7,8 +7,8 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { SESSION_SORTS } from "../../dialects/session-row.ts";
 import { type ListedStore, listLines, summaryOf, unclosedJson } from "./list.ts";
-import type { SessionSummary } from "./published.ts";
 import { Store } from "./store.ts";
+import type { SessionSummary } from "./store-api.ts";
 
 const TS = "2026-02-09T04:03:50.365000+00:00";
 

@@ -15,7 +15,7 @@ import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import { parseRow, type RowLine, rowLineOf, type SessionSort } from "../../dialects/session-row.ts";
 import { Catalog, type Summarise } from "../catalog/catalog.ts";
-import type { ListOptions, SessionSummary } from "./published.ts";
+import type { ListOptions, SessionSummary } from "./store-api.ts";
 import type { Summaries } from "./summaries.ts";
 
 export interface ListLinesOptions extends ListOptions {

@@ -21,9 +21,9 @@ import { callersHaveRun } from "../../core/base/in-flight.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Companion } from "../../core/log/companion.ts";
-import { checkLine } from "../../core/log/framing.ts";
+import { checkLine } from "../../core/log/line-check.ts";
+import type { Waiting } from "../../core/log/queued-append.ts";
 import type { Turn } from "../../core/log/turn.ts";
-import type { Waiting } from "../../core/log/waiting.ts";
 import type { LogWriter } from "../../core/log/writer.ts";
 import type { Native } from "../../core/model/entry.ts";
 import {
@@ -36,7 +36,7 @@ import {
 } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
 import type { SignedLog } from "../../trust/signer/signed-log.ts";
-import { KnownLines } from "./known-lines.ts";
+import { LineIds } from "./line-ids.ts";
 import { IdleTimer, SessionCheckpoints, staysInLog, voidError } from "./session-checkpoints.ts";
 import { type SessionAppendsParts, type SessionSigning, warnOnFailure } from "./session-signing.ts";
 import {
@@ -60,14 +60,14 @@ type Choose = (signer: LogSigner) => readonly Due[] | Promise<readonly Due[]>;
 
 export class SessionAppends implements Companion {
   readonly #parts: SessionAppendsParts;
-  readonly #known: KnownLines;
+  readonly #known: LineIds;
   #writer: LogWriter | null = null;
   readonly #checkpoints: SessionCheckpoints;
   readonly #idle = new IdleTimer(() => this.#signRest());
 
   constructor(parts: SessionAppendsParts) {
     this.#parts = parts;
-    this.#known = new KnownLines({ ...parts, dialect: parts.dialect() });
+    this.#known = new LineIds({ ...parts, dialect: parts.dialect() });
     this.#checkpoints = new SessionCheckpoints(parts);
   }
 

@@ -11,7 +11,7 @@ import type { CheckpointOpening } from "../../trust/signer/counted-turns.ts";
 import { CountedTurns } from "../../trust/signer/counted-turns.ts";
 import { type Due, turnAt } from "../../trust/signer/dues.ts";
 import type { At } from "../../trust/signer/signed-log.ts";
-import type { PreparedLine } from "./known-lines.ts";
+import type { PreparedLine } from "./line-ids.ts";
 import type { SessionAppendsParts } from "./session-signing.ts";
 import { addChunk, type Write } from "./session-write.ts";
 

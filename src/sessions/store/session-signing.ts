@@ -7,7 +7,7 @@ import type { DerivedFiles } from "../../dialects/facets/files.ts";
 import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import type { SignedSessionFiles } from "../../trust/signer/session-files.ts";
 import type { SignedLog } from "../../trust/signer/signed-log.ts";
-import type { Repeat } from "./known-lines.ts";
+import type { Repeat } from "./line-ids.ts";
 
 export interface SessionSigning {
   readonly log: SignedLog<SignedSessionFiles>;
@@ -33,7 +33,7 @@ export interface SessionAppendsParts {
   readonly signing: SessionSigning | null;
   /** Whether acknowledged lines are synced to disk. */
   readonly isDurable: boolean;
-  /** Called for each line that is not written again (known-lines.ts, KL2). */
+  /** Called for each line that is not written again (line-ids.ts, KL2). */
   readonly onKnown: (repeat: Repeat) => void;
   readonly openDirectory: () => Promise<Directory>;
 }

@@ -7,12 +7,12 @@ import { type ErrorCode, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { Waiting } from "../../core/log/waiting.ts";
+import type { Waiting } from "../../core/log/queued-append.ts";
 import type { Turns } from "../../core/model/turns.ts";
 import type { SpillFile } from "../../dialects/facets/writing.ts";
 import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
-import type { KnownLinesDraft, PreparedLine } from "./known-lines.ts";
+import type { LineIdsDraft, PreparedLine } from "./line-ids.ts";
 
 /** Reserved in a write for links that make lines longer, and for checkpoints. */
 const RESERVED_BYTES = 64 * 1024;
@@ -55,7 +55,7 @@ export function sharedCount(waiting: Iterable<Waiting<Entries>>, turns: Turns): 
 
 /** Lines to write; state changes only once they are in the log. */
 export interface Write {
-  readonly known: KnownLinesDraft;
+  readonly known: LineIdsDraft;
   /** Of the log: a checkpoint, or none, and the lines of entries. */
   readonly chunks: Uint8Array[];
   length: number;

@@ -7,8 +7,8 @@ import type { Directory } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import type { ByteOffset } from "../../core/base/offset.ts";
-import { checkLine } from "../../core/log/framing.ts";
 import { encodeLine } from "../../core/log/json.ts";
+import { checkLine } from "../../core/log/line-check.ts";
 import type { LogOptions } from "../../core/log/log-options.ts";
 import { LogReader } from "../../core/log/reader.ts";
 import type { Sync } from "../../core/log/turn.ts";
@@ -31,7 +31,7 @@ import {
 } from "../../dialects/files/stored-entries.ts";
 import type { Due } from "../../trust/signer/dues.ts";
 import type { LogSigner } from "../../trust/signer/log-signer.ts";
-import type { Repeat } from "./known-lines.ts";
+import type { Repeat } from "./line-ids.ts";
 import {
   bytesOf,
   endsOf,
@@ -41,10 +41,10 @@ import {
   SessionFacts,
   type SessionWriterFacts,
 } from "./new-lines.ts";
-import type { Session as Published } from "./published.ts";
 import { SessionAppends } from "./session-appends.ts";
 import { makeOwnDirectory } from "./session-ids.ts";
 import type { SessionSigning } from "./session-signing.ts";
+import type { Session as Published } from "./store-api.ts";
 
 export type OpenSigning = (
   session: Session,

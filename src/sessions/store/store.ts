@@ -21,10 +21,10 @@ import type { DerivedFiles, StoreFiles } from "../../dialects/facets/files.ts";
 import { DEFAULT_DIALECT, type DialectName, registryEntry } from "../../dialects/registry.ts";
 import type { SignedHead } from "../../trust/proof/checkpoint.ts";
 import { listSessions } from "./list.ts";
-import type { ListOptions, Store as Published, SessionSummary } from "./published.ts";
 import { type OpenSigning, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
 import type { SessionSigning } from "./session-signing.ts";
+import type { ListOptions, Store as Published, SessionSummary } from "./store-api.ts";
 import {
   type BeginOptions,
   type CreateOptions,

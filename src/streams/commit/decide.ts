@@ -6,7 +6,7 @@
  * Closed is checked before the type, the type before the producer, the producer before `streamSeq`,
  * and the message last: a retry is recognised whatever else is wrong with it.
  *
- * DC2  A refused request has added nothing.
+ * - A refused request has added nothing.
  *
  * A repeated request to create the same stream returns it; for another it is refused. A path that was
  * used before gets a larger readSeq, so that no old offset is valid. A fork's readSeq is at least
@@ -250,7 +250,7 @@ export function decideCreate(creating: Creating, path: string, request: CreateRe
   const { fork, base, readSeq, contentType, lifetime, inheritsLifetime } = beginning;
   const isJson = isJsonType(contentType);
   const { bytes, lengths } = messagesOf(isJson, path, request.body);
-  // Nothing is refused from here on (DC2).
+  // Nothing is refused from here on.
   if (before?.status === "live") batch.add(batch.deletion(before, nowMs));
   batch.add({
     op: "create",

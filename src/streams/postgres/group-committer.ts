@@ -26,10 +26,10 @@ import type { CommitHealth } from "./commit-health.ts";
 import { type PostgresDatabase, RETRY_MS } from "./database.ts";
 import { isBroken, isReadOnly, isTimeout, isUndone, unavailable } from "./database-errors.ts";
 import { GroupBatch, groupValues, unitsOf } from "./group.ts";
-import { GroupView, type KnownStreams, NotLoaded } from "./known-streams.ts";
 import { failureIn } from "./migrate.ts";
 import { RECORDS_UNIT } from "./schema.ts";
 import type { AppendedMacs } from "./signing/appended-macs.ts";
+import { GroupView, NotLoaded, type StreamCache } from "./stream-cache.ts";
 import { pathKey, sidOf } from "./stream-row.ts";
 
 const TRIES_MAX = 3;
@@ -40,7 +40,7 @@ const SIGNING_ARGUMENTS = [1, 2, 3].map((n) => `$${ARGUMENTS.length + n}`);
 
 export interface GroupCommitParts {
   readonly database: PostgresDatabase;
-  readonly known: KnownStreams;
+  readonly known: StreamCache;
   readonly limits: CommitLimits;
   /** The name of this server among those that share the database. */
   readonly server: string;

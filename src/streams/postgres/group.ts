@@ -9,7 +9,7 @@
 import { CommitBatch, type PublishedState, type StreamChange } from "../commit/batch.ts";
 import type { StreamState } from "../commit/stream-state.ts";
 import type { Op } from "../journal/journal-record.ts";
-import type { SeenStream } from "./known-streams.ts";
+import type { SeenStream } from "./stream-cache.ts";
 import { pathKey, sidOf, streamColumns } from "./stream-row.ts";
 
 /** Checkpoints that end at `end` of those of their stream. */

@@ -15,8 +15,8 @@ import { placeIn } from "../files/reading/forks.ts";
 import type { Chunk, ReadFrom, StreamHead, StreamMessage } from "../files/stream-store.ts";
 import type { SignedHistory } from "../signing/signed-history.ts";
 import { LONG_MS, type PostgresDatabase } from "./database.ts";
-import type { KnownStreams } from "./known-streams.ts";
 import { failureIn } from "./migrate.ts";
+import type { StreamCache } from "./stream-cache.ts";
 import type { RowStreamReader } from "./stream-reader.ts";
 import { COLUMNS, knownOf, NEVER_USED, pathKey, type VersionedStream } from "./stream-row.ts";
 
@@ -26,7 +26,7 @@ interface Parts {
   readonly database: PostgresDatabase;
   readonly reader: RowStreamReader;
   readonly queries: StreamQueries;
-  readonly known: KnownStreams;
+  readonly known: StreamCache;
   readonly history: SignedHistory;
   readonly now: () => number;
 }

@@ -42,18 +42,18 @@ import { CommitHealth } from "./commit-health.ts";
 import { PostgresDatabase, STATEMENT_MS } from "./database.ts";
 import { databaseError, unavailable } from "./database-errors.ts";
 import { type Decision, GroupCommitter } from "./group-committer.ts";
-import { KnownStreams } from "./known-streams.ts";
 import { migrate } from "./migrate.ts";
 import { PostgresReads, StreamQueries } from "./postgres-reads.ts";
 import { checkPromises, readPromises } from "./promises.ts";
 import { DatabaseSigning, type TakeOver } from "./signing/database-signing.ts";
-import { SigningRows } from "./signing/signing-rows.ts";
+import { SigningRows } from "./signing/loaded-stream.ts";
 import type {
   DatabaseDurability,
   DatabasePromises,
   PostgresStore,
   PostgresStoreOptions,
 } from "./store-options.ts";
+import { StreamCache } from "./stream-cache.ts";
 import { RowStreamReader } from "./stream-reader.ts";
 import { Sweeper } from "./sweeper.ts";
 
@@ -98,7 +98,7 @@ export class PostgresStreams implements PostgresStore {
   promises: DatabasePromises;
   readonly #durability: DatabaseDurability;
   readonly #database: PostgresDatabase;
-  readonly #known: KnownStreams;
+  readonly #known: StreamCache;
   readonly #committer: GroupCommitter;
   readonly #queries: StreamQueries;
   readonly #reader: RowStreamReader;
@@ -125,7 +125,7 @@ export class PostgresStreams implements PostgresStore {
     this.#durability = options.durability ?? "disk";
     this.#database = database;
     this.#now = options.now ?? Date.now;
-    this.#known = new KnownStreams(database, options.statesMax ?? 32 * 1024);
+    this.#known = new StreamCache(database, options.statesMax ?? 32 * 1024);
     this.#queries = new StreamQueries(database);
     const load = (path: string) => this.#reads.load(path);
     this.#reader = new RowStreamReader(database, load);

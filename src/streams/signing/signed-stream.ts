@@ -19,7 +19,7 @@
 
 import { setImmediate } from "node:timers/promises";
 import type { Directory } from "../../core/base/files.ts";
-import type { ToVouch } from "../../trust/judge/shown.ts";
+import type { ToVouch } from "../../trust/judge/displayed-log.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { concat } from "../../trust/proof/bytes.ts";
 import type { Found, SignedHead } from "../../trust/proof/checkpoint.ts";

@@ -15,7 +15,7 @@ import {
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { until } from "../../../test/support/until.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import { DisplayedLog, unsignedIn } from "../../trust/judge/shown.ts";
+import { DisplayedLog, unsignedIn } from "../../trust/judge/displayed-log.ts";
 import { signedLogOf } from "./stream-files.ts";
 
 test("closing a store signs all unsigned bytes: JSON and raw streams verify, and their heads match", async () => {

@@ -16,7 +16,7 @@ import { resume, type Unpacked } from "../../../src/doors/resume.ts";
 import { verify } from "../../../src/doors/signing.ts";
 import { LOG } from "../../../src/resume/handoff/member-names.ts";
 import { unpackBundle } from "../../../src/resume/handoff/unpack.ts";
-import { mapEntry, mappingFacts } from "../../../src/sessions/store/mapping.ts";
+import { mapEntry, mappingFacts } from "../../../src/sessions/store/entry-mapping.ts";
 import { errno, refusal } from "../../support/refusal.ts";
 import { said, writtenBy } from "../../support/signing-user.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";

@@ -6,7 +6,7 @@ import { BUNDLE_LIMITS } from "../../../src/core/base/limits.ts";
 import { readManifest, signManifest } from "../../../src/resume/handoff/manifest.ts";
 import { isDerived, isMemberName } from "../../../src/resume/handoff/member-names.ts";
 import { type Fidelity, originEntry } from "../../../src/resume/handoff/transcode.ts";
-import { COMPARED } from "../../../src/sessions/store/mapping.ts";
+import { COMPARED } from "../../../src/sessions/store/entry-mapping.ts";
 import { docsPage } from "../../support/docs-page.ts";
 
 const { text: page, block } = docsPage("formats/bundle");

@@ -37,7 +37,7 @@ import {
 } from "../hook-spool.ts";
 import { hookLine } from "../hooks.ts";
 import { isOurs } from "./hook-key.ts";
-import { spoolDirectory, spooledNames } from "./hooks-waiting.ts";
+import { spoolDirectory, spooledNames } from "./spool-names.ts";
 
 /** Maximum bytes of hooks per append; a single hook may be larger. */
 const TOGETHER_BYTES = 8 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { resolve } from "node:path";
 import { VerbatimError } from "../../../core/base/errors.ts";
 import type { Directory, Files, OpenFile, OpenMode } from "../../../core/base/files.ts";
 import type { Host } from "../../../core/base/host.ts";
-import { knownStreams, type StoredStream } from "../../../streams/files/reading/known-streams.ts";
+import { type StoredStream, streamsIn } from "../../../streams/files/reading/stream-list.ts";
 import { streamPathToFilename } from "../../../streams/files/stream-path.ts";
 import { openOrEmpty } from "../../../streams/journal/empty-file.ts";
 import { sidecarOf } from "../../../trust/session-log.ts";
@@ -45,7 +45,7 @@ class StreamsDirectory implements Directory {
 
   open(name: string, mode: OpenMode): OpenFile {
     if (mode !== "read") throw readOnly(`${this.path}/${name}`);
-    const streams = knownStreams(this.#root);
+    const streams = streamsIn(this.#root);
     const log = name.endsWith(SIDECAR) ? name.slice(0, -SIDECAR.length) : name;
     const stream = living(streams, log);
     if (stream === null) throw notThere(`${this.path}/${name}`);
@@ -58,14 +58,14 @@ class StreamsDirectory implements Directory {
 
   names(): string[] {
     const names: string[] = [];
-    for (const { path, status, isJson } of knownStreams(this.#root).values()) {
+    for (const { path, status, isJson } of streamsIn(this.#root).values()) {
       if (status === "live" && isJson) names.push(streamPathToFilename(path));
     }
     return names;
   }
 
   watch(name: string, onChange: () => void): () => void {
-    const stream = living(knownStreams(this.#root), name);
+    const stream = living(streamsIn(this.#root), name);
     return this.#directory.watch(stream?.file ?? name, onChange);
   }
 

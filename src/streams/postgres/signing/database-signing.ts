@@ -26,8 +26,8 @@ import type { Decision, GroupCommitter, GroupSigning } from "../group-committer.
 import type { RowStreamReader } from "../stream-reader.ts";
 import { COLUMNS, knownOf, pathKey, sidOf } from "../stream-row.ts";
 import { AppendedMacs } from "./appended-macs.ts";
+import { type LoadedStream, SigningRows } from "./loaded-stream.ts";
 import { type NewCheckpoints, SignedRows, type SignOutcome } from "./signed-rows.ts";
-import { type LoadedStream, SigningRows } from "./signing-rows.ts";
 
 /** How often a server looks for what others left unsigned, and after which time they did. */
 export interface TakeOver {

@@ -28,7 +28,7 @@ import {
 } from "../../signing/stream-log.ts";
 import type { SigningStream } from "../../signing/stream-signing.ts";
 import { type AppendedMacs, MacWalk } from "./appended-macs.ts";
-import { type LoadedStream, type SigningRows, StreamRowFiles } from "./signing-rows.ts";
+import { type LoadedStream, type SigningRows, StreamRowFiles } from "./loaded-stream.ts";
 
 /** How often a stream is read again because another server signed it at the same time. */
 const TRIES_MAX = 5;

@@ -1,5 +1,5 @@
 /**
- * Hooks waiting: whether a store's spool has hooks. Checked before every read, so it costs one
+ * Spool names: whether a store's spool has hooks. Checked before every read, so it costs one
  * directory listing and loads nothing; drain-spool.ts reads the files.
  */
 

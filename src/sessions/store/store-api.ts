@@ -1,5 +1,5 @@
 /**
- * Published: what users see of a store and of a session. The classes have more members, for the
+ * Store API: what users see of a store and of a session. The classes have more members, for the
  * rest of the package.
  */
 

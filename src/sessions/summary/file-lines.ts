@@ -1,5 +1,5 @@
 /**
- * Known files: the lines of files that a session has shown so far, to number the lines of edits.
+ * File lines: the lines of files that a session has shown so far, to number the lines of edits.
  *
  * KF1  A number is never guessed: a text that is not in the known lines of its file, or is there
  *      more than once, has none. A file that was changed in an unknown place is forgotten.
@@ -18,7 +18,7 @@ interface Piece {
   text: string;
 }
 
-export class KnownFiles {
+export class FileLines {
   readonly #files = new Map<string, Piece[]>();
 
   /** Lines that a tool has read. */

@@ -1,5 +1,5 @@
 /**
- * Known lines: what a session must know about the lines in its log to write the next ones: the name
+ * Line ids: what a session must know about the lines in its log to write the next ones: the name
  * of the last line, in dialects where a line names the one before it, and which write-once lines
  * are already there (dialects/dialect.ts, Chain and Once).
  *
@@ -64,17 +64,17 @@ function prepareLine(
 /** Lines that do not name one another. */
 const UNCHAINED: LineChain = { parentField: "", idOf: () => null, link: (native) => native };
 
-export interface KnownLinesParts {
+export interface LineIdsParts {
   readonly host: Host;
   readonly root: string;
   readonly logId: string;
   readonly dialect: Dialect;
 }
 
-export class KnownLines {
+export class LineIds {
   readonly chain: LineChain;
   readonly once: Once | null;
-  readonly #parts: KnownLinesParts;
+  readonly #parts: LineIdsParts;
   /** The name of the last line in the log that has one. */
   #last: string | null = null;
   /** The log is known up to here. */
@@ -90,7 +90,7 @@ export class KnownLines {
   #onceEnd: ByteOffset = START;
   readonly #digests = new Map<string, string>();
 
-  constructor(parts: KnownLinesParts) {
+  constructor(parts: LineIdsParts) {
     this.#parts = parts;
     this.chain = parts.dialect.writing?.chain ?? UNCHAINED;
     this.once = parts.dialect.writing?.once ?? null;
@@ -118,10 +118,10 @@ export class KnownLines {
   }
 
   /** Call with the lock held, after `caughtUp`. */
-  async draft(): Promise<KnownLinesDraft> {
+  async draft(): Promise<LineIdsDraft> {
     if (this.#failure) throw this.#failure.error;
     if (this.#writesOnce && this.#onceEnd !== this.#end) await this.#learnOnce();
-    return new KnownLinesDraft(this, this.#writesOnce ? this.once : null, this.#last);
+    return new LineIdsDraft(this, this.#writesOnce ? this.once : null, this.#last);
   }
 
   digest(id: string): string | undefined {
@@ -170,8 +170,8 @@ export class KnownLines {
   }
 }
 
-export class KnownLinesDraft {
-  readonly #known: KnownLines;
+export class LineIdsDraft {
+  readonly #known: LineIds;
   /** Null if no line is write-once. */
   readonly #once: Once | null;
   readonly #taken: Native[] = [];
@@ -181,7 +181,7 @@ export class KnownLinesDraft {
   /** The name of the last line that has one: the next line links to it. */
   last: string | null;
 
-  constructor(known: KnownLines, once: Once | null, last: string | null) {
+  constructor(known: LineIds, once: Once | null, last: string | null) {
     this.#known = known;
     this.#once = once;
     this.last = last;

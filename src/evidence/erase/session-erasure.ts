@@ -1,5 +1,5 @@
 /**
- * Session erasing: what erasing a session of this user needs: their key, trust, pins, and store; and
+ * Session erasure: what erasing a session of this user needs: their key, trust, pins, and store; and
  * removes what the user's indexes keep of it, so that no byte of it stays in them: not in free pages
  * of a database, not in its write-ahead log, not in full-text segments.
  *

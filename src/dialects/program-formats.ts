@@ -1,5 +1,5 @@
 /**
- * Others: tells the files of other programs by what they begin with.
+ * Program formats: tells the files of other programs by what they begin with.
  *
  * For messages to people, and for telling another program's file from a damaged one of ours. These
  * rules do not read sessions. A rule requires keys that only its program writes together: an

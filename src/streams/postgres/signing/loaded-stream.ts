@@ -1,5 +1,5 @@
 /**
- * Signing rows: what is stored about a signed stream, as of one moment: its state, how long its
+ * Loaded stream: what is stored about a signed stream, as of one moment: its state, how long its
  * checkpoints are, and the MACs of the bytes that none of them covers.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Others: transcripts of other agents. Entire stores the agent's own file as `full.jsonl`: a rollout
+ * Other agents: transcripts of other agents. Entire stores the agent's own file as `full.jsonl`: a rollout
  * of Codex, events of Copilot CLI, rows of Gemini CLI. Each line says whose it is.
  */
 

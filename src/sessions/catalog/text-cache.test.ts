@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
-import { keepText as keep, logLines, readCachedText } from "./kept-text.ts";
+import { keepText as keep, logLines, readCachedText } from "./text-cache.ts";
 
 const LOGS: readonly FoundLog[] = [1, 2, 3].map((n) => {
   return { id: `s${n}`, path: `a/s${n}/log`, size: n, mtimeMs: 1_700_000_000_000.123 + n };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { MESSAGE_CALLS_MAX, RepeatDetector } from "./said-again.ts";
+import { MESSAGE_CALLS_MAX, RepeatDetector } from "./message-repeats.ts";
 
 /** Adds calls in a line of a message and answers the new ones; returns how many were repeats. */
 function sayAgain(again: RepeatDetector, callIds: readonly string[], messageId?: string): number {

@@ -1,5 +1,5 @@
 /**
- * Matching: finds a text of the user, and entries by their number.
+ * Text matches: finds a text of the user, and entries by their number.
  *
  * Text is found in every spelling that looks the same, and behind JSON escapes,
  * also in JSON inside JSON. If it is found only after decoding, the whole string counts as found.

@@ -1,5 +1,5 @@
 /**
- * Said again: detects calls and results that a file repeats because it writes a growing message
+ * Message repeats: detects calls and results that a file repeats because it writes a growing message
  * again as a whole. They are the same calls, and the same results.
  *
  * Fed each entry, then its calls and results in order, and which calls were answered. A call

@@ -1,5 +1,5 @@
 /**
- * Waiting: an append in the writer's queue whose lines are built with the lock held, by the log's
+ * Queued append: an append in the writer's queue whose lines are built with the lock held, by the log's
  * companion; or any other work in the order of the appends.
  */
 

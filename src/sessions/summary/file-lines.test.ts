@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { CHARS_MAX, KnownFiles, piecesIn } from "./known-files.ts";
+import { CHARS_MAX, FileLines, piecesIn } from "./file-lines.ts";
 
 const lines = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at};`).join("\n");
 
 test("an edit of lines that were read has their number, and moves those below it", () => {
-  const files = new KnownFiles();
+  const files = new FileLines();
   files.read("a.ts", 11, lines(11, 20));
   files.read("a.ts", 31, lines(31, 40));
   assert.deepEqual(files.change("a.ts", [{ old: "line 12;", now: "a\nb\nc" }]), [12]);
@@ -22,19 +22,19 @@ test("an edit of lines that were read has their number, and moves those below it
 
 test("a text that is not known, or known twice, has no number, and its file is forgotten (KF1)", () => {
   for (const old of ["absent", "line", ""]) {
-    const files = new KnownFiles();
+    const files = new FileLines();
     files.read("a.ts", 1, lines(1, 9));
     assert.deepEqual(files.change("a.ts", [{ old, now: "x" }]), [null], old);
     assert.deepEqual(files.change("a.ts", [{ old: "line 2;", now: "x" }]), [null], old);
   }
-  assert.deepEqual(new KnownFiles().change("a.ts", [{ old: "x", now: "y" }]), [null]);
-  const files = new KnownFiles();
+  assert.deepEqual(new FileLines().change("a.ts", [{ old: "x", now: "y" }]), [null]);
+  const files = new FileLines();
   files.read("a.ts", 1, "one\nan one\n");
   assert.deepEqual(files.change("a.ts", [{ old: "one", now: "1", isLines: true }]), [1]);
 });
 
 test("a written file is known from its first line", () => {
-  const files = new KnownFiles();
+  const files = new FileLines();
   const whole = { old: "", now: lines(1, 9), isWhole: true } as const;
   assert.deepEqual(files.change("/home/me/app/b.ts", [whole]), [1]);
   assert.deepEqual(files.change("app/b.ts", [{ old: "line 9;", now: "x" }]), [9]);
@@ -42,14 +42,14 @@ test("a written file is known from its first line", () => {
 });
 
 test("files of the same name in two directories are not mixed up (KF1)", () => {
-  const files = new KnownFiles();
+  const files = new FileLines();
   files.read("/home/me/a/index.ts", 1, "one");
   files.read("/home/me/b/index.ts", 1, "two");
   assert.deepEqual(files.change("index.ts", [{ old: "one", now: "1" }]), [null]);
 });
 
 test("more than the limit is forgotten, the oldest first (KF2)", () => {
-  const files = new KnownFiles();
+  const files = new FileLines();
   const half = "x".repeat(CHARS_MAX / 2 - 1);
   for (const name of ["a", "b", "c"]) files.read(name, 1, `${half}${name}`);
   const found = ["a", "b", "c"].map((name) => files.change(name, [{ old: `x${name}`, now: "" }]));

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { maskHits, withheldBy } from "./hits.ts";
-import { entriesNumbered, Matches, matching, TEXT_BYTES_MAX } from "./matching.ts";
+import { entriesNumbered, Matches, matching, TEXT_BYTES_MAX } from "./text-matches.ts";
 
 const LONG = "y".repeat(80);
 const find = matching(["Mühle 17/3"]);

@@ -1,5 +1,5 @@
 /**
- * Kept verdicts: what verifying each session said, kept in the catalog so that a list can be filtered by
+ * Verdict cache: what verifying each session said, kept in the catalog so that a list can be filtered by
  * it. Sessions are judged in the background while lists are read, the latest first.
  *
  * - A verdict is of a log as it was: one that changed since has none until it is judged again.
@@ -46,7 +46,7 @@ export interface VerdictOptions {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-export class KeptVerdicts {
+export class VerdictCache {
   readonly #options: VerdictOptions;
   readonly #stopping = new AbortController();
   #judging: Promise<void> | null = null;

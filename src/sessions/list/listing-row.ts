@@ -1,5 +1,5 @@
 /**
- * Known row: what a listing says about one session, from the catalog, or from its log if that is
+ * Listing row: what a listing says about one session, from the catalog, or from its log if that is
  * short enough to be read while a user waits.
  */
 

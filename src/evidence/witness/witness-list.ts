@@ -1,5 +1,5 @@
 /**
- * Known witnesses: those that the user trusts, with their keys and addresses. Format:
+ * Witness list: the witnesses that the user trusts, with their keys and addresses. Format:
  * docs/formats/witness.md, "The user's list".
  *
  * Only the user adds one. No project, session or witness can.
@@ -19,7 +19,7 @@ const FILE_NAME = "witnesses";
 const FILE_BYTES_MAX = 64 * 1024;
 const WITNESSES_MAX = 100;
 
-export interface KnownWitness {
+export interface Witness {
   readonly name: string;
   readonly key: NoteKey;
   /** Where requests go: `<url>/add-checkpoint`. */
@@ -28,12 +28,12 @@ export interface KnownWitness {
 
 type Places = Pick<UserPaths, "trustPath">;
 
-export function readKnownWitnesses({ trustPath }: Places): readonly KnownWitness[] {
+export function readWitnesses({ trustPath }: Places): readonly Witness[] {
   const path = join(dirname(trustPath), FILE_NAME);
   const file = readUserFile(path, { access: "own", bytesMax: FILE_BYTES_MAX });
   if (file === null) return [];
   if (file.fault !== null) throw refused(path, file.fault);
-  const known: KnownWitness[] = [];
+  const known: Witness[] = [];
   for (const [n, line] of file.text.split("\n").entries()) {
     const [word = "", name = "", vkey = "", url = "", ...more] = line.trim().split(/[ \t]+/);
     if (word === "" || word.startsWith("#")) continue;
@@ -56,12 +56,12 @@ export async function addWitness(
   places: Places,
   vkey: string,
   url: string,
-): Promise<KnownWitness> {
+): Promise<Witness> {
   const path = join(dirname(places.trustPath), FILE_NAME);
   const { witness, fault } = witnessOf(vkey.split("+")[0] ?? "", vkey, url);
   if (witness === null) throw refused(path, fault);
   return withLockedDirectory(host, dirname(path), FILE_NAME, async (directory) => {
-    const known = readKnownWitnesses(places);
+    const known = readWitnesses(places);
     const same = known.find((each) => each.name === witness.name);
     if (same && !isSameKey(same, witness)) {
       throw refused(path, `${same.name} has another key; if it changed, edit the file`);
@@ -79,7 +79,7 @@ function witnessOf(
   name: string,
   vkey: string,
   url: string,
-): { readonly witness: KnownWitness; readonly fault: "" } | { witness: null; fault: string } {
+): { readonly witness: Witness; readonly fault: "" } | { witness: null; fault: string } {
   const { key, fault } = readVerifierKey(nodeCrypto, vkey, "witness");
   if (key === null) return { witness: null, fault: `the key of the witness: ${fault}` };
   const to = URL.canParse(url) ? new URL(url) : null;
@@ -89,7 +89,7 @@ function witnessOf(
   return { witness: { name, key, url: url.replace(/\/+$/, "") }, fault: "" };
 }
 
-function isSameKey(one: KnownWitness, other: KnownWitness): boolean {
+function isSameKey(one: Witness, other: Witness): boolean {
   return Buffer.compare(one.key.publicKey, other.key.publicKey) === 0;
 }
 

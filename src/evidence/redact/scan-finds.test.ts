@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { refusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { findsOf, findsOfRules } from "./scanned.ts";
+import { findsOf, findsOfRules } from "./scan-finds.ts";
 
 const FIND = {
   session: "cook-1",

@@ -1,5 +1,5 @@
 /**
- * Covering: the checkpoints that cover a range of a log, unchanged, for clients that verify by
+ * Covering checkpoints: those that cover a range of a log, unchanged, for clients that verify by
  * themselves. Nothing is judged here: every line in the form of a checkpoint is returned.
  *
  * Both the search and the result are bounded. A search that ended early says so.

@@ -1,5 +1,5 @@
 /**
- * Mapping: converts an entry to another dialect, and reports how much of it survives.
+ * Entry mapping: converts an entry to another dialect, and reports how much of it survives.
  *
  * Nothing is assumed: the line that would be written is decoded again and compared with the entry.
  * An entry is kept if everything it says reads back the same; fields that only its own dialect

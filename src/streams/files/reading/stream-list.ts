@@ -1,5 +1,5 @@
 /**
- * Known streams: which streams a data directory has, for programs that only read it.
+ * Stream list: which streams a data directory has, for programs that only read it.
  *
  * Takes no lock and writes nothing, so a server may be running. `meta.jsonl` has the streams of the
  * last checkpoint, the journal those created and deleted since. A stream's length is not needed
@@ -39,7 +39,7 @@ const STATE = '{"kind":"stream","state":';
 const STATE_END = ',"isNew":';
 
 /** By path. Empty without a `meta.jsonl`. */
-export function knownStreams(root: string): ReadonlyMap<string, StoredStream> {
+export function streamsIn(root: string): ReadonlyMap<string, StoredStream> {
   const metaKey = keyOf(join(root, "meta.jsonl"));
   let read = reads.get(root);
   if (metaKey === null) return new Map();

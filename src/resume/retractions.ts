@@ -1,5 +1,5 @@
 /**
- * Taken back: in some dialects a line undoes earlier ones, or continues from one further up, so that
+ * Retractions: in some dialects a line undoes earlier ones, or continues from one further up, so that
  * those in between are on another branch. Which lines no longer count is known only later, so
  * entries are held; they are passed on when nothing can undo them any more, and at the end.
  *

@@ -1,4 +1,4 @@
-/** Found session: where a session that a user means is, whether a store has it, and opening it. */
+/** Session place: where a session that a user means is, whether a store has it, and opening it. */
 
 import { randomUUID } from "node:crypto";
 import { basename, dirname, join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Known streams: states and producers as this server last saw them, and loading them.
+ * Stream cache: states and producers as this server last saw them, and loading them.
  *
  * Another server may have changed them since. That is no problem: a group is written only if every
  * stream it was decided on still has the version that was seen (schema.ts, `commit_group`).
@@ -41,7 +41,7 @@ export interface Needs {
   readonly lookups: Set<string>;
 }
 
-export class KnownStreams {
+export class StreamCache {
   readonly #database: PostgresDatabase;
   readonly #statesMax: number;
   readonly #seen = new Map<string, SeenStream>();
@@ -143,12 +143,12 @@ export class KnownStreams {
  */
 export class GroupView implements PublishedState, MessageLookup {
   readonly #database: PostgresDatabase;
-  readonly #known: KnownStreams;
+  readonly #known: StreamCache;
   readonly #streams = new Map<string, SeenStream>();
   readonly #pointers = new Map<string, readonly MessagePointer[]>();
   needs: Needs = noNeeds();
 
-  constructor(database: PostgresDatabase, known: KnownStreams) {
+  constructor(database: PostgresDatabase, known: StreamCache) {
     this.#database = database;
     this.#known = known;
   }

@@ -1,5 +1,5 @@
 /**
- * Shown: the unsigned part of a log, shown to a user who may then vouch for it.
+ * Displayed log: the unsigned part of a log, shown to a user who may then vouch for it.
  *
  * VO1  Exactly the bytes that were shown are signed. With the log locked, all of it is read once
  *      more; that one pass must give both the hash of what was shown and the hash that will be

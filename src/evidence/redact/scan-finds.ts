@@ -1,4 +1,4 @@
-/** Scanned: withholds what the rules of `verbatim scan` find, or found before. */
+/** Scan finds: withholds what the rules of `verbatim scan` find, or found before. */
 
 import { readFileSync } from "node:fs";
 import { ioError, VerbatimError } from "../../core/base/errors.ts";

@@ -6,7 +6,7 @@ import { emptyEntry } from "../core/model/entry.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { Store } from "../sessions/store/store.ts";
 import { resumeSession } from "./resume.ts";
-import { TakeBackFilter } from "./taken-back.ts";
+import { TakeBackFilter } from "./retractions.ts";
 
 function item(role: string, content: string) {
   return { type: "item", item: { type: "message", role, content } };

@@ -1,5 +1,5 @@
 /**
- * Kept text: a text and the logs it was made from, used again while these are unchanged: the last
+ * Text cache: a text and the logs it was made from, used again while these are unchanged: the last
  * printed listing, and the logs that the search index has. Listing ten thousand sessions takes half
  * the time when no database is opened and no row is touched
  * (docs/decisions/0010-kept-listing.md).

@@ -1,5 +1,5 @@
 /**
- * Framing: what may become a line. A line holds neither LF nor NUL, so that a log can be
+ * Line check: what may become a line. A line holds neither LF nor NUL, so that a log can be
  * split at LF alone and a NUL always means that a crash left it there (tail.ts, T1).
  */
 
