@@ -9,7 +9,7 @@ import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { nodeHost } from "../../dist/core/base/node-host.js";
-import { matching } from "../../dist/evidence/redact/matching.js";
+import { matching } from "../../dist/evidence/redact/text-matches.js";
 import { redactLog } from "../../dist/evidence/redact/redact.js";
 import { verifyLog } from "../../dist/trust/judge/verify.js";
 import { nodeCrypto } from "../../dist/trust/keys/node-crypto.js";

@@ -255,8 +255,13 @@ export type {
   AnthropicImage,
   AnthropicMessage,
 } from "../resume/targets/anthropic.ts";
-export type { ChatContent, ChatMessage, ChatToolCall } from "../resume/targets/openai-chat.ts";
-export type { ResponsesContent, ResponsesItem } from "../resume/targets/openai-responses.ts";
+export type {
+  ChatContent,
+  ChatMessage,
+  ChatToolCall,
+  ResponsesContent,
+  ResponsesItem,
+} from "../resume/targets/openai.ts";
 export type { DroppedWhy } from "../sessions/store/entry-mapping.ts";
 export type { Policy } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";

@@ -12,8 +12,7 @@ import type { TargetName } from "./repair-report.ts";
 import type { Resumed, TargetMessages } from "./resume.ts";
 import type { AiSdkMessage } from "./targets/ai-sdk.ts";
 import type { AnthropicMessage } from "./targets/anthropic.ts";
-import type { ChatMessage } from "./targets/openai-chat.ts";
-import type { ResponsesItem } from "./targets/openai-responses.ts";
+import type { ChatMessage, ResponsesItem } from "./targets/openai.ts";
 
 export interface RequestOptions {
   /** Default: the session's model, if it is one of this provider's. */

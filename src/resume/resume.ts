@@ -36,8 +36,12 @@ import { Pipeline } from "./pipeline.ts";
 import type { RepairReport, TargetName } from "./repair-report.ts";
 import { type AiSdkMessage, aiSdk } from "./targets/ai-sdk.ts";
 import { type AnthropicMessage, anthropic } from "./targets/anthropic.ts";
-import { type ChatMessage, openaiChat } from "./targets/openai-chat.ts";
-import { openaiResponses, type ResponsesItem } from "./targets/openai-responses.ts";
+import {
+  type ChatMessage,
+  openaiChat,
+  openaiResponses,
+  type ResponsesItem,
+} from "./targets/openai.ts";
 import type { MessageTarget } from "./targets/target.ts";
 
 /** The messages of each target. */

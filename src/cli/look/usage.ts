@@ -165,7 +165,7 @@ async function sessionNames(
   io: Io,
 ): Promise<Map<string, SessionName>> {
   const { Catalog } = await import("../../sessions/catalog/catalog.ts");
-  const { knownRowOf } = await import("../../sessions/list/known-row.ts");
+  const { knownRowOf } = await import("../../sessions/list/listing-row.ts");
   const { shortIds } = await import("./session-table.ts");
   const wanted = new Set(rows.map(({ key }) => key));
   const files = ledger.files.filter(({ parent }) => parent === null);

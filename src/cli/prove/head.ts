@@ -110,7 +110,7 @@ const importHeads: CliCommand = {
     const pins = await readPinFile(nodeHost, mustBeNamed(run.args[0] ?? ""));
     const heads = await openHeads(run);
     await readBook(run, heads); // For reporting unreadable files of ours.
-    const { describeConflict } = await import("../../trust/heads/head-export.ts");
+    const { describeConflict } = await import("../../trust/heads/head-merge.ts");
     const { added, known, conflicts } = await heads.import(pins);
     for (const conflict of conflicts) run.io.err(describeConflict(conflict));
     run.io.out(`added ${added.length}, known ${known}, conflicts ${conflicts.length}`);

@@ -4,9 +4,8 @@ import { test } from "vitest";
 import { writerFacts } from "../../../test/support/facts.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import type { Entry, NewEntry, Part } from "../../core/model/entry.ts";
-import { complete } from "./complete.ts";
+import { complete, express } from "./complete.ts";
 import { decode, isRow } from "./decode.ts";
-import { express } from "./express.ts";
 
 function entryOf(row: unknown): Entry {
   const { entry, fault } = decode(row);

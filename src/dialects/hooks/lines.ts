@@ -6,8 +6,8 @@
 import type { Aside, Native, NewEntry } from "../../core/model/entry.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import { asideOf as rowAsideOf } from "../entire/aside.ts";
+import { express as expressRows } from "../entire/complete.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
-import { express as expressRows } from "../entire/express.ts";
 import type { Understood } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
 import type { Once, WriterFacts } from "../facets/writing.ts";

@@ -17,7 +17,7 @@ import { LeafLayout } from "../../trust/proof/leaf.ts";
 import type { Range } from "../../trust/proof/merkle.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import type { ProofLine, ProofSource, SourceCheckpoint, SourceLeaf } from "./assemble.ts";
-import { NodeTable } from "./node-table.ts";
+import { NodeTable } from "./leaf-index.ts";
 
 const NO_HEADER: Header = { dialect: "", content: "lines", parts: 0, genesis: "absent" };
 

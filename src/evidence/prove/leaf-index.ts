@@ -5,6 +5,11 @@
  * A cache: it decides no verdict, since every proof is judged before it is written, and it can be
  * deleted at any time. It holds no text and no salt of the log. Indexes are kept in the user's
  * cache, one file per log. Losing one, or failing to write one, costs time only.
+ *
+ * Node table: roots of the perfect subtrees of a log's tree, so that a proof needs few leaves.
+ *
+ * Level n has a hash for every `group` × 2^n leaves, in order. Smaller subtrees are made again from
+ * their leaves.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -18,9 +23,111 @@ import { isObject } from "../../trust/proof/claims.ts";
 import type { ProofCrypto } from "../../trust/proof/crypto.ts";
 import { isCount } from "../../trust/proof/disclosure/values.ts";
 import { LeafHasher } from "../../trust/proof/leaf.ts";
+import { MerkleTree, powerOfTwoBelow } from "../../trust/proof/merkle.ts";
 import type { SignableLog } from "../../trust/session-log.ts";
 import type { LogTaker } from "../redact/redact.ts";
-import { GrowingBytes, NodeTable } from "./node-table.ts";
+
+const NODE_BYTES = 32;
+
+/** The hashes of leaves `from` to `to`. */
+export type ReadLeaves = (from: number, to: number) => Promise<readonly Uint8Array[]>;
+
+export class NodeTable {
+  readonly #crypto: ProofCrypto;
+  readonly #group: number;
+  readonly #levels: GrowingBytes[];
+  /** Leaves of the last, unfinished group. */
+  #rest: Uint8Array[] = [];
+
+  /** `group` is a power of two. `levels`: as `bytes` returned them. */
+  constructor(crypto: ProofCrypto, group: number, levels: readonly Uint8Array[] = []) {
+    this.#crypto = crypto;
+    this.#group = group;
+    this.#levels = levels.map((each) => new GrowingBytes(each));
+  }
+
+  push(leaf: Uint8Array): void {
+    this.#rest.push(leaf);
+    if (this.#rest.length < this.#group) return;
+    this.#add(0, this.#rootOf(this.#rest));
+    this.#rest = [];
+  }
+
+  levels(): readonly Uint8Array[] {
+    return this.#levels.map(({ bytes }) => bytes);
+  }
+
+  /** The root of leaves `from` to `to`, which are a subtree of some tree over all. */
+  async root(from: number, to: number, leavesOf: ReadLeaves): Promise<Uint8Array> {
+    const count = to - from;
+    const known = this.#node(from, count);
+    if (known) return known;
+    if (count <= this.#group) return this.#rootOf(await leavesOf(from, to));
+    const middle = from + powerOfTwoBelow(count);
+    const left = await this.root(from, middle, leavesOf);
+    return this.#parent(left, await this.root(middle, to, leavesOf));
+  }
+
+  #node(from: number, count: number): Uint8Array | null {
+    let [level, leaves] = [0, this.#group];
+    while (leaves < count) {
+      leaves *= 2;
+      level++;
+    }
+    if (leaves !== count || from % leaves !== 0) return null;
+    const at = (from / leaves) * NODE_BYTES;
+    const bytes = this.#levels[level]?.bytes;
+    return bytes && at < bytes.length ? bytes.slice(at, at + NODE_BYTES) : null;
+  }
+
+  #add(level: number, hash: Uint8Array): void {
+    let nodes = this.#levels[level];
+    if (!nodes) {
+      nodes = new GrowingBytes();
+      this.#levels.push(nodes);
+    }
+    nodes.push(hash);
+    const { bytes } = nodes;
+    if (bytes.length % (2 * NODE_BYTES) !== 0) return;
+    this.#add(level + 1, this.#parent(bytes.subarray(-2 * NODE_BYTES, -NODE_BYTES), hash));
+  }
+
+  #rootOf(leaves: readonly Uint8Array[]): Uint8Array {
+    const tree = new MerkleTree(this.#crypto);
+    for (const leaf of leaves) tree.push(leaf);
+    return tree.root();
+  }
+
+  #parent(left: Uint8Array, right: Uint8Array): Uint8Array {
+    return this.#rootOf([left, right]);
+  }
+}
+
+/** Bytes that double their room. */
+class GrowingBytes {
+  #room: Uint8Array;
+  #length: number;
+
+  constructor(bytes: Uint8Array = new Uint8Array(0)) {
+    this.#room = bytes;
+    this.#length = bytes.length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#room.subarray(0, this.#length);
+  }
+
+  push(more: Uint8Array): void {
+    const length = this.#length + more.length;
+    if (length > this.#room.length) {
+      const room = new Uint8Array(2 * length);
+      room.set(this.bytes);
+      this.#room = room;
+    }
+    this.#room.set(more, this.#length);
+    this.#length = length;
+  }
+}
 
 const VERSION = 1;
 /** Lines per group. The stretches of a raw stream are long, so each is a group. */
@@ -29,7 +136,6 @@ const OFFSET_BYTES = 8;
 const ENTRY_BYTES = 24;
 const HASH_BYTES = 32;
 const HEADER_BYTES_MAX = 1024;
-
 /** Checkpoints that a proof looks for, by kind. */
 export const OTHER = 0;
 export const ROTATES = 1;

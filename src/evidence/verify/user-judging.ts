@@ -12,12 +12,8 @@ import { decodeLine } from "../../core/log/json.ts";
 import { ERASE_REPORT, type Erasure, erasureIn } from "../../core/model/erasure.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
-import {
-  type Conflict,
-  describeConflict,
-  merge,
-  readPinFile,
-} from "../../trust/heads/head-export.ts";
+import { readPinFile } from "../../trust/heads/head-export.ts";
+import { type Conflict, describeConflict, merge } from "../../trust/heads/head-merge.ts";
 import {
   Heads,
   type InHeadsFile,

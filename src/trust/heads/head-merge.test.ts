@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { pinOf } from "../../../test/support/pins.ts";
 import type { Pin } from "../proof/pin.ts";
 import { PinBook } from "../proof/pins.ts";
-import { merge } from "./head-export.ts";
+import { merge } from "./head-merge.ts";
 
 const ELSEWHERE = { place: "rye:/elsewhere" };
 

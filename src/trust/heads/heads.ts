@@ -18,8 +18,8 @@ import { userDirectoryFault, userFileFault } from "../../core/base/node-user-fil
 import type { RememberedPins } from "../judge/verify-options.ts";
 import { type Pin, type PinnedHead, pinFields, readPin } from "../proof/pin.ts";
 import { concerns, PinBook, type PinLookup, type SessionPin } from "../proof/pins.ts";
-import { type HeadMerge, merge } from "./head-export.ts";
 import { type BadPins, HeadFile } from "./head-file.ts";
+import { type HeadMerge, merge } from "./head-merge.ts";
 
 /** Checkpoints in quick succession share one opening of the file. */
 const GATHER_MS = 100;

@@ -5,7 +5,7 @@
  */
 
 import type OpenAI from "openai";
-import type { ChatMessage } from "../../../src/resume/targets/openai-chat.ts";
+import type { ChatMessage } from "../../../src/resume/targets/openai.ts";
 import { Faults } from "./facts.ts";
 
 /** Compiles only while our type matches the SDK's. */

@@ -6,7 +6,7 @@
  */
 
 import type OpenAI from "openai";
-import type { ResponsesItem } from "../../../src/resume/targets/openai-responses.ts";
+import type { ResponsesItem } from "../../../src/resume/targets/openai.ts";
 import { Faults } from "./facts.ts";
 
 /** Compiles only while our type matches the SDK's. */

@@ -8,6 +8,7 @@
 
 import type { ToolView } from "../../../core/model/tool-view.ts";
 import { durationOf, groupDigits, isEmpty } from "../phrases.ts";
+import type { Step } from "../plan.ts";
 import {
   type CallInput,
   type CallWords,
@@ -25,7 +26,6 @@ import { shownChanges, shownDiffOf } from "./diff-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { anchorOf } from "./placed-entry.ts";
-import { planHtml } from "./plan-html.ts";
 import {
   inputValueHtml,
   plainValueHtml,
@@ -34,6 +34,13 @@ import {
   type ValueHtml,
   valueHtml,
 } from "./value-html.ts";
+
+const WORDS = {
+  finished: "done",
+  current: "in progress",
+  waiting: "to do",
+  dropped: "dropped",
+} as const;
 
 export interface CallOptions {
   /** The directory that paths are relative to; null: none. */
@@ -171,4 +178,11 @@ function pathHtml(path: string, project: string | null, lines: string | null): H
   const folder = cut === 0 ? null : html`<span class="folder">${shown.slice(0, cut)}</span>`;
   const name = html`<span class="name">${shown.slice(cut)}${lines === null ? null : `:${lines}`}</span>`;
   return html`<span class="path" title="${path}">${folder}${name}</span>`;
+}
+
+function planHtml(steps: readonly Step[]): Html {
+  const rows = steps.map(({ text, state }) => {
+    return html`<li class="step step-${state}"><span class="unseen">${WORDS[state]}: </span>${text}</li>`;
+  });
+  return html`<ul class="plan">${rows}</ul>`;
 }

@@ -29,13 +29,13 @@ import { jsonText } from "../text.ts";
 import type { CallPart, ShownCall } from "../tool-call.ts";
 import { callHtml, callInside } from "./call-html.ts";
 import type { CallResults, Calls, ResultPart } from "./call-results.ts";
-import { imageHtml } from "./image-html.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { type Html, html } from "./markup.ts";
 import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
 import {
   boxHtml,
   foldedHtml,
+  imageHtml,
   isLong,
   plainValueHtml,
   sourceHtml,

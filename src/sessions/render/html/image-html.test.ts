@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
 import { XSS_CORPUS } from "../../../../test/e2e/xss-corpus.ts";
-import { IMAGE_CHARS_MAX, imageHtml } from "./image-html.ts";
+import { IMAGE_CHARS_MAX, imageHtml } from "./value-html.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

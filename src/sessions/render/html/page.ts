@@ -175,7 +175,7 @@ const LONG_LINES = 500;
 const POLICY = [
   "default-src 'none'",
   `style-src '${STYLE_HASH}'`,
-  "img-src data:", // Pictures are in the page itself (image-html.ts).
+  "img-src data:", // Pictures are in the page itself (value-html.ts).
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");
