@@ -24,11 +24,10 @@ import { queueFull, withinBatch } from "./admission.ts";
 import { Appender } from "./appender.ts";
 import { LineBatch } from "./batch.ts";
 import { LF, lineEnd } from "./bytes.ts";
-import type { Companion } from "./companion.ts";
+import { type Companion, Waiting } from "./companion.ts";
 import { checkLine, checkLines } from "./line-check.ts";
 import type { WriterOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
-import { Waiting } from "./queued-append.ts";
 import { type Recovery, repairTail } from "./repair.ts";
 import type { Turn } from "./turn.ts";
 

@@ -7,7 +7,7 @@ import { type ErrorCode, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { Waiting } from "../../core/log/queued-append.ts";
+import type { Waiting } from "../../core/log/companion.ts";
 import type { Turns } from "../../core/model/turns.ts";
 import type { SpillFile } from "../../dialects/facets/writing.ts";
 import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";

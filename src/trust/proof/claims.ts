@@ -4,10 +4,14 @@
  * A line claims to be a checkpoint when any reader of its dialect would take it for one: its JSON
  * object has `checkpoint` in `type` or `event_type`. Claiming without being one is tampering; so is
  * being one of another dialect than the log's.
+ *
+ * Values: what the fields of a disclosed copy may hold.
  */
 
 import { utf8 } from "./bytes.ts";
 import { type Checkpoint, type EnvelopeName, readCheckpoint } from "./checkpoint.ts";
+
+export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** A checkpoint as the Python original wrote it, before this format. */
 export interface LegacyCheckpoint {
@@ -77,6 +81,17 @@ function legacyOf(
 }
 
 const LEGACY_KEYS = new Set(["turn", "byte_offset", "hash", "sig", "fp", "ts"]);
-
 /** For a quick search: a line without these bytes claims nothing, unless it escapes them. */
 export const CLAIM_NEEDLE = utf8('"checkpoint"');
+
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+}
+
+export function isText(value: unknown, charsMax: number): value is string {
+  return typeof value === "string" && value.length <= charsMax;
+}

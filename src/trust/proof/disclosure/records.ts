@@ -10,11 +10,10 @@
 import { LOG_LIMITS } from "../../../core/base/limits.ts";
 import { asAscii, fromBase64url, fromHex, toBase64url, toHex } from "../bytes.ts";
 import { asciiJson } from "../checkpoint.ts";
-import { isObject } from "../claims.ts";
+import { isCount, isHash, isObject, isText } from "../claims.ts";
 import { BLOCK } from "../leaf.ts";
 import { readStated, type StatedGenesis, statedFields } from "./stated-genesis.ts";
 import { REASONS_MAX, readStatement, type Statement, spellStatement } from "./statement.ts";
-import { isCount, isHash, isText } from "./values.ts";
 
 export const VERSION = 1;
 /** A longer line of a disclosed copy is refused; a line of the log that needs more is withheld. */

@@ -9,8 +9,7 @@ import {
   genesisFields,
   type SignedHead,
 } from "../checkpoint.ts";
-import { isObject } from "../claims.ts";
-import { isCount, isHash, isText, TIME } from "./values.ts";
+import { isCount, isHash, isObject, isText, TIME } from "../claims.ts";
 
 /** Genesis as it is stated, with the hash of its line. */
 export interface StatedGenesis {

@@ -8,9 +8,8 @@
 
 import { concat, fromBase64url, toBase64url, utf8 } from "../bytes.ts";
 import { asciiJson } from "../checkpoint.ts";
-import { isObject } from "../claims.ts";
+import { isCount, isHash, isObject, isText, TIME } from "../claims.ts";
 import { readStated, type StatedGenesis, statedFields } from "./stated-genesis.ts";
-import { isCount, isHash, isText, TIME } from "./values.ts";
 
 const DOMAIN = utf8("verbatim/disclosure/v1\n");
 /** `,"sig":"`, 86 characters, `"}`: how every statement ends. */

@@ -6,10 +6,9 @@
 import { LOG_LIMITS } from "../../../core/base/limits.ts";
 import { asAscii, concat, fromBase64url, toBase64url, utf8 } from "../bytes.ts";
 import { asciiJson } from "../checkpoint.ts";
-import { isObject } from "../claims.ts";
+import { isCount, isHash, isObject, isText, TIME } from "../claims.ts";
 import { type Gap, gapOf, readSpelled, saltsOf } from "../disclosure/records.ts";
 import { readStated, type StatedGenesis, statedFields } from "../disclosure/stated-genesis.ts";
-import { isCount, isHash, isText, TIME } from "../disclosure/values.ts";
 import { BLOCK } from "../leaf.ts";
 
 export const PROOF_VERSION = 1;
