@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
 import { isTerminalText, plainTerminal, RUNS_MAX } from "../program-output.ts";
-import { terminalHtml } from "./ansi-html.ts";
 import { TEXT_PIECE_MAX } from "./text-pieces.ts";
+import { terminalHtml } from "./value-html.ts";
 
 const ESC = "\u001b";
 

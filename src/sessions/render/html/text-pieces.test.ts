@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import { shownDiffOf } from "./diff-html.ts";
+import { shownDiffOf } from "./call-html.ts";
 import { plainHtml } from "./markdown-html.ts";
 import { piecesHtml, TEXT_PIECE_MAX, textPieces } from "./text-pieces.ts";
 import { COLOURED_CHARS_MAX, plainValueHtml, valueHtml } from "./value-html.ts";

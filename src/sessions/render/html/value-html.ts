@@ -12,10 +12,14 @@
  * IM2  The picture is in the page as a `data:` address of base64 letters. Nothing is loaded.
  * IM3  At most IMAGE_CHARS_MAX of base64.
  * - It unfolds to its full size, without a script.
+ *
+ * Ansi HTML: what a program printed on a terminal, in its colours.
+ *
+ * AN1  Colours and weights are classes from a fixed set; nothing of the text is in an attribute.
  */
 
 import { groupDigits } from "../phrases.ts";
-import { isTerminalText, plainTerminal } from "../program-output.ts";
+import { isTerminalText, outputRuns, plainTerminal, type TextRun } from "../program-output.ts";
 import {
   blockTexts,
   FOLD_CHARS_MAX,
@@ -25,10 +29,10 @@ import {
   indentedJson,
   lineCount,
 } from "../text.ts";
-import { terminalHtml } from "./ansi-html.ts";
 import { type Html, html, pageText } from "./markup.ts";
-import { piecesHtml } from "./text-pieces.ts";
+import { piecesHtml, textPieces } from "./text-pieces.ts";
 
+const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 export const IMAGE_CHARS_MAX = 8 * 1024 * 1024;
 
 /** IM1: the first bytes, in base64. */
@@ -213,4 +217,30 @@ function refusalOf(data: string): string | null {
   if (data.length > IMAGE_CHARS_MAX) return "it is too large";
   if (typeOf(data) === null) return "only PNG, JPEG, GIF and WebP are";
   return NOT_BASE64.test(data) ? "it is not base64" : null;
+}
+
+/** The text in its colours, to be put between two tags. */
+export function terminalHtml(text: string): Html {
+  const plain = plainTerminal(text);
+  if (textPieces(plain).length > 1) return piecesHtml(plain);
+  const runs = outputRuns(text);
+  return runs === null ? html`${plain}` : html`${runs.map(runHtml)}`;
+}
+
+function runHtml(run: TextRun): Html {
+  const classes = classesOf(run);
+  return classes === "" ? html`${run.text}` : html`<span class="${classes}">${run.text}</span>`;
+}
+
+/** AN1 */
+function classesOf({ marks, front, back }: TextRun): string {
+  const colours = [
+    front === null ? [] : [`front-${nameOf(front)}`],
+    back === null ? [] : [`back-${nameOf(back)}`],
+  ];
+  return [...marks, ...colours.flat()].join(" ");
+}
+
+function nameOf(colour: number): string {
+  return `${colour >= 8 ? "bright-" : ""}${NAMES[colour % 8]}`;
 }

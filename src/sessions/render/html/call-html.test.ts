@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
 import { changesIn } from "../changes.ts";
-import { shownChanges, shownDiffOf } from "./diff-html.ts";
+import { shownChanges, shownDiffOf } from "./call-html.ts";
 
 function parsed(value: unknown): ParsedHtml {
   return ParsedHtml.fragment(shownDiffOf(value)?.html.toString() ?? assert.fail("no diff"));
