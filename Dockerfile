@@ -1,7 +1,7 @@
 # The server in a container, as a user without rights. The data is in /data.
 #
 #     docker build -t verbatim .
-#     docker run --rm -v verbatim:/data verbatim token create --data /data
+#     docker run --rm -v verbatim:/data verbatim server token create --data /data
 #     docker run -p 4437:4437 -v verbatim:/data verbatim
 
 FROM node:22-bookworm-slim AS build

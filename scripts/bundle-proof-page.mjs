@@ -1,5 +1,5 @@
 /**
- * Bundles the script of the page that `verbatim prove -o NAME.html` writes into `proof-page.js`: one
+ * Bundles the script of the page that `verbatim redact prove -o NAME.html` writes into `proof-page.js`: one
  * file, because the page loads nothing.
  *
  *     node scripts/bundle-proof-page.mjs <directory with the compiled sources>

@@ -33,7 +33,7 @@ buildTest("locks, SQLite and signatures work in the executable", () => {
   expect(verbatim(["ls"]).stdout).toContain("cook/");
   expect(verbatim(["search", "needle"])).toMatchObject({ status: 0, stderr: "" });
   expect(verbatim(["verify", "last"]).stdout).toContain(": verified");
-  const prove = ["prove", "last", "--entry", "1", "--output", "proof.html"];
+  const prove = ["redact", "prove", "last", "--entry", "1", "--output", "proof.html"];
   expect(verbatim(prove)).toMatchObject({ status: 0 });
 });
 

@@ -29,6 +29,10 @@ _verbatim_sessions() {
 $(verbatim ls --ids 2>/dev/null)" -- "$1") $(compgen -f -- "$1"))
 }
 
+_verbatim_more() {
+  COMPREPLY+=($(compgen -W "$1" -- "$2"))
+}
+
 _verbatim() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} path= word i
   COMPREPLY=()
@@ -73,7 +77,9 @@ function nodeCase({ path, commands, options, values }) {
   });
   const words = options.flatMap(longNames);
   const last = values.at(-1);
-  const otherwise = last ? complete(last) : listed(commands.map(({ name }) => name)) || ":";
+  const names = commands.map(({ name }) => name);
+  const more = names.length === 0 ? "" : `\n        _verbatim_more '${names.join(" ")}' "$cur"`;
+  const otherwise = last ? complete(last) + more : listed(names) || ":";
   return `    ${path.length === 0 ? "''" : `/${path.join("/")}`})
 ${afterOption.length === 0 ? "" : `      case "$prev" in\n${afterOption.join("\n")}\n      esac\n`}      if [[ $cur == -* ]]; then
         ${listed(words)}

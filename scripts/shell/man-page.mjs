@@ -1,8 +1,7 @@
 /**
  * Man page: `verbatim.1`, from what the commands declare.
  *
- * @import { CommandOption } from "../../src/cli/command/command.ts"
- * @import { AnyCommand } from "./tree.mjs"
+ * @import { AnyCommand, CommandOption } from "../../src/cli/command/command.ts"
  */
 
 /** @type {readonly (readonly [string, string])[]} */
@@ -50,7 +49,10 @@ const ENVIRONMENT = [
     "Where hooks install finds settings.json of Claude Code; default: ~/.claude.",
   ],
   ["CODEX_HOME", "Where hooks install finds hooks.json of Codex; default: ~/.codex."],
-  ["OTEL_EXPORTER_OTLP_HEADERS", "What export --otlp sends with each request: name=value,..."],
+  [
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "What export --format otlp sends with each request: name=value,...",
+  ],
 ];
 
 /**
@@ -60,6 +62,7 @@ const ENVIRONMENT = [
  * @param {{ readonly version: string }} facts
  */
 export function manPage(commands, { version }) {
+  const shared = sharedOptions(commands);
   return [
     // No date: the same sources make the same page.
     `.TH VERBATIM 1 "" ${quoted(`verbatim-log ${version}`)} "Verbatim"`,
@@ -75,6 +78,8 @@ export function manPage(commands, { version }) {
     text("beginning of one, or by the path of its log."),
     ".SH COMMANDS",
     ...commands.flatMap((command) => sections(command, "verbatim")),
+    ...(shared.length === 0 ? [] : [".SH OPTIONS OF MANY COMMANDS"]),
+    ...shared.flatMap((option) => item(flagsOf(option), optionText(option))),
     ".SH EXIT STATUS",
     ...EXIT_CODES.flatMap(([code, means]) => item(bold(code), means)),
     ".SH ENVIRONMENT",
@@ -90,11 +95,15 @@ export function manPage(commands, { version }) {
  */
 function sections(command, above) {
   const names = `${above} ${command.name}`;
-  if ("commands" in command) {
-    return command.commands.flatMap((each) => sections(each, names));
-  }
-  const { args = [], options, summary, examples } = command;
-  const usage = [names, ...(options.length > 0 ? ["[options]"] : []), ...args.map((a) => a.name)];
+  const below = (command.commands ?? []).flatMap((each) => sections(each, names));
+  if (!("run" in command)) return below;
+  const { args = [], summary, examples } = command;
+  const options = command.options.filter(({ isShared }) => isShared !== true);
+  const usage = [
+    names,
+    ...(command.options.length > 0 ? ["[options]"] : []),
+    ...args.map((a) => a.name),
+  ];
   return [
     `.SS ${quoted(usage.join(" "))}`,
     `${text(summary)}.`,
@@ -108,7 +117,22 @@ function sections(command, above) {
     ...examples.map(text),
     ".fi",
     ".in",
+    ...below,
   ];
+}
+
+/**
+ * Options that many commands have, each once.
+ *
+ * @param {readonly AnyCommand[]} commands
+ * @returns {CommandOption[]}
+ */
+function sharedOptions(commands) {
+  const all = commands.flatMap((command) => [
+    ...("run" in command ? command.options.filter(({ isShared }) => isShared === true) : []),
+    ...sharedOptions(command.commands ?? []),
+  ]);
+  return [...new Map(all.map((option) => [option.flags, option])).values()];
 }
 
 /**

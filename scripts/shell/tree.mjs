@@ -3,9 +3,7 @@
  * declare, so that no completion is forgotten. The name of a value says what it is: `<dir>` is a
  * directory, `<file>` a file, `<bash|zsh>` one of these.
  *
- * @import { CliCommand, CommandGroup, CommandOption } from "../../src/cli/command/command.ts"
- *
- * @typedef {CliCommand | CommandGroup} AnyCommand
+ * @import { AnyCommand, CommandOption } from "../../src/cli/command/command.ts"
  *
  * A session is an id that `verbatim ls --ids` lists, or the path of a log. Own: only the user knows.
  * @typedef {{ kind: "choice", choices: readonly string[] }
@@ -68,17 +66,17 @@ export function longNames({ names }) {
  */
 function nodesOf(command, above) {
   const path = [...above, command.name];
-  if ("commands" in command) {
-    const { summary, commands } = command;
-    const named = commands.map(nameAndSummary);
-    const group = { path, summary, commands: named, options: [HELP], values: [], takesMany: false };
-    return [group, ...commands.flatMap((each) => nodesOf(each, path))];
+  const { summary } = command;
+  const commands = (command.commands ?? []).map(nameAndSummary);
+  const below = (command.commands ?? []).flatMap((each) => nodesOf(each, path));
+  if (!("run" in command)) {
+    return [{ path, summary, commands, options: [HELP], values: [], takesMany: false }, ...below];
   }
-  const { summary, args = [] } = command;
+  const { args = [] } = command;
   const options = [...command.options.map(optionWord), HELP];
   const values = args.map(({ name }) => argumentValue(name));
   const takesMany = args.at(-1)?.name.includes("...") ?? false;
-  return [{ path, summary, commands: [], options, values, takesMany }];
+  return [{ path, summary, commands, options, values, takesMany }, ...below];
 }
 
 /** @param {AnyCommand} command */

@@ -41,6 +41,8 @@ function nodeFunction(node) {
 }
 `;
   }
+  const [value] = node.values;
+  const orArgument = value === undefined ? "" : `\n      ${action(value)}`;
   const commands = node.commands.map(({ name, summary }) => quoted(`${name}:${summary}`));
   const cases = node.commands.map(({ name }) => {
     return `        ${name}) ${functionName([...node.path, name])} ;;`;
@@ -55,7 +57,7 @@ function nodeFunction(node) {
       local -a commands=(
         ${commands.join("\n        ")}
       )
-      _describe -t commands command commands
+      _describe -t commands command commands${orArgument}
       ;;
     argument)
       case $line[1] in

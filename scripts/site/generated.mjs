@@ -2,8 +2,7 @@
  * Generated pages: the commands, from what they declare, and the HTTP routes, from the server's own
  * OpenAPI document. Written as Markdown at each build, so that they cannot be out of date.
  *
- * @import { CommandOption } from "../../src/cli/command/command.ts"
- * @import { AnyCommand } from "../shell/tree.mjs"
+ * @import { AnyCommand, CommandOption } from "../../src/cli/command/command.ts"
  */
 
 /** @param {readonly AnyCommand[]} commands */
@@ -25,9 +24,8 @@ export function commandsPage(commands) {
  */
 function commandSection(command, above) {
   const name = `${above} ${command.name}`;
-  if ("commands" in command) {
-    return command.commands.flatMap((each) => commandSection(each, name));
-  }
+  const below = (command.commands ?? []).flatMap((each) => commandSection(each, name));
+  if (!("run" in command)) return below;
   const { args = [], options, summary, examples } = command;
   const usage = [name, ...(options.length > 0 ? ["[options]"] : []), ...args.map((a) => a.name)];
   const rows = [
@@ -45,6 +43,7 @@ function commandSection(command, above) {
     "",
     ...(rows.length > 0 ? [...head("argument or option", "meaning"), ...rows, ""] : []),
     ...(examples.length > 0 ? ["```sh", ...examples, "```", ""] : []),
+    ...below,
   ];
 }
 

@@ -5,7 +5,7 @@
  * D1  Nothing on a page is loaded from another server: no font, no script, no counter.
  * D2  A link that leads nowhere fails the build.
  *
- * @import { AnyCommand } from "../shell/tree.mjs"
+ * @import { AnyCommand } from "../../src/cli/command/command.ts"
  * @import { OpenApi } from "./generated.mjs"
  * @import { Rendered } from "./markdown.mjs"
  */

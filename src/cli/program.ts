@@ -5,69 +5,55 @@ import { Command, CommanderError, Option } from "commander";
 import { errnoSentence, VerbatimError } from "../core/base/errors.ts";
 import { packageVersion } from "../core/package-file.ts";
 import { safeText } from "../sessions/render/text.ts";
-import { type CliCommand, type Io, OutputClosed, UsageError } from "./command/command.ts";
-import { COMMANDS } from "./commands.ts";
+import {
+  type AnyCommand,
+  type CliCommand,
+  type Io,
+  isGroup,
+  OutputClosed,
+  UsageError,
+} from "./command/command.ts";
+import { COMMANDS, LISTED, UNLISTED } from "./commands.ts";
+import { hintFor } from "./guesses.ts";
+import {
+  AFTER_COMMANDS,
+  DESCRIPTION,
+  sharedOptionsLine,
+  sharedOptionsText,
+  subcommandTerm,
+  visibleOptions,
+} from "./help.ts";
 import { type ProcessIo, processIo } from "./process-io.ts";
-import { RECORD_SOURCES } from "./record/dialect-commands.ts";
-
-const START_HERE = `
-Start here:
-  verbatim serve --open           read your sessions in a browser
-  verbatim ls                     list them here
-  verbatim show last              print the latest one
-  verbatim FILE                   print the session in that file`;
-
-/** What to use instead of commands that people may look for. */
-const INSTEAD: ReadonlyMap<string, string> = new Map([
-  ["stats", "verbatim usage directive --agent rye"],
-]);
+import { RECORD_SOURCES } from "./record/dialect-options.ts";
 
 const EXIT_USAGE = 2;
 const EXIT_IO = 7;
 
 async function program(argv: readonly string[], io: ProcessIo): Promise<number> {
-  let exitCode = 0;
-  let running = argv[0] ?? "";
+  const hint = isNoCommand(argv[0]) ? hintFor(argv[0] ?? "") : null;
+  if (hint !== null) {
+    io.err(`error: there is no command '${argv[0]}'; ${hint}`);
+    return EXIT_USAGE;
+  }
+  const runningCommand = { names: argv[0] ?? "", exitCode: 0 };
   const verbatim = new Command("verbatim")
-    .description("The record of what AI agents said and did: append-only, durable, provable.")
+    .description(DESCRIPTION)
     .version(packageVersion(), "-v, --version")
+    .configureHelp({ subcommandTerm, visibleOptions })
+    // `meant` rewrites `help`.
+    .helpCommand(false)
     // Or `record --version 2` would print our version and record nothing.
     .enablePositionalOptions()
     .exitOverride()
-    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(withFile(text))) })
+    .configureOutput({ writeErr: (text) => process.stderr.write(safeText(withFile(text, argv))) })
     .showHelpAfterError("`verbatim --help` lists the commands")
-    .addHelpText("after", START_HERE);
-  // A word alone may be a command or a file.
-  const withFile = (text: string) => {
-    const unknown = `error: unknown command '${argv[0]}'`;
-    const instead = INSTEAD.get(running);
-    if (instead) return text.replace(unknown, () => `${unknown}; use \`${instead}\``);
-    return COMMANDS.some(({ name }) => name === argv[0])
-      ? text
-      : text.replace(unknown, () => `${unknown}, and there is no such file`);
-  };
-  const add = (parent: Command, names: string, command: CliCommand) => {
-    const sub = addCommand(parent, names, command);
-    sub.action(async () => {
-      running = names;
-      const run = { args: sub.args, options: sub.opts(), io };
-      const { hooksFirst } = await import("./record/waiting-hooks.ts");
-      const stop = await hooksFirst(names, run);
-      exitCode = await command.run(run);
-      stop();
-    });
-  };
-  for (const command of COMMANDS) {
-    if ("commands" in command) {
-      const group = verbatim
-        .command(command.name)
-        .description(command.summary)
-        .showHelpAfterError(`\`verbatim ${command.name} --help\` lists its commands`);
-      for (const each of command.commands) add(group, `${command.name} ${each.name}`, each);
-    } else {
-      add(verbatim, command.name, command);
+    .addHelpText("after", AFTER_COMMANDS);
+  for (const { heading, commands } of LISTED) {
+    for (const command of commands) {
+      addCommands(verbatim, "", command, runningCommand, io).helpGroup(heading);
     }
   }
+  for (const command of UNLISTED) addCommands(verbatim, "", command, runningCommand, io, true);
   try {
     if (argv.length === 0 && io.isTerminal) {
       const { printFrontPage } = await import("./look/front-page.ts");
@@ -76,24 +62,38 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
         return 0;
       }
     }
-    await verbatim.parseAsync(meant(argv), { from: "user" });
+    if (argv[0] === "help" && argv[1] === "options") await io.print(sharedOptionsText(io.columns));
+    else await verbatim.parseAsync(meant(argv), { from: "user" });
     await io.finish();
-    return exitCode;
+    return runningCommand.exitCode;
   } catch (error) {
     io.progress(null);
-    return exitCodeOf(error, running, io);
+    return exitCodeOf(error, runningCommand.names, io);
   }
+}
+
+/** A word alone may be a command or a file. */
+function withFile(text: string, [first]: readonly string[]): string {
+  const unknown = `error: unknown command '${first}'`;
+  return isNoCommand(first)
+    ? text.replace(unknown, () => `${unknown}, and there is no such file`)
+    : text;
+}
+
+function isNoCommand(word: string | undefined): boolean {
+  return word !== undefined && word !== "help" && !COMMANDS.some(({ name }) => name === word);
 }
 
 /** Rewrites shortcuts: no arguments (and nothing found) means `--help`, a path alone `show`, `-V` is `--version`. */
 function meant(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   if (first === undefined) return ["--help"];
+  if (first === "help") return [...rest, "--help"];
   if (first === "-V") return ["--version", ...rest];
   const ids = argv.includes("--") ? [] : argv.filter(isDashedId);
   if (ids.length > 0) return [...argv.filter((each) => !isDashedId(each)), "--", ...ids];
-  const isCommand = COMMANDS.some(({ name }) => name === first) || first === "help";
-  return !isCommand && !first.startsWith("-") && existsSync(first) ? ["show", ...argv] : argv;
+  const isPath = isNoCommand(first) && !first.startsWith("-") && existsSync(first);
+  return isPath ? ["show", ...argv] : argv;
 }
 
 /**
@@ -104,9 +104,41 @@ function isDashedId(argument: string): boolean {
   return /^-[^=]*\/|^-[\w-]{42}$/.test(argument);
 }
 
-/** `names` is the full command as typed. */
-function addCommand(parent: Command, names: string, command: CliCommand): Command {
-  const sub = parent.command(command.name).description(command.summary);
+/** What runs, or ran last, and its exit code. */
+interface RunningCommand {
+  /** In full, as typed. */
+  names: string;
+  exitCode: number;
+}
+
+/** Adds a command with all below it. */
+function addCommands(
+  parent: Command,
+  above: string,
+  command: AnyCommand,
+  running: RunningCommand,
+  io: ProcessIo,
+  hidden = false,
+): Command {
+  const names = `${above}${command.name}`;
+  const sub = parent.command(command.name, { hidden }).description(command.summary);
+  sub.helpCommand(false);
+  for (const below of command.commands ?? []) addCommands(sub, `${names} `, below, running, io);
+  if (isGroup(command)) {
+    return sub.showHelpAfterError(`\`verbatim ${names} --help\` lists its commands`);
+  }
+  sub.action(async () => {
+    running.names = names;
+    const run = { args: sub.args, options: sub.opts(), io };
+    const { hooksFirst } = await import("./record/waiting-hooks.ts");
+    const stop = await hooksFirst(names, run);
+    running.exitCode = await command.run(run);
+    stop();
+  });
+  return declare(sub, names, command);
+}
+
+function declare(sub: Command, names: string, command: CliCommand): Command {
   for (const { name, summary } of command.args ?? []) sub.argument(name, summary);
   for (const option of command.options) {
     const { flags, summary, choices } = option;
@@ -116,11 +148,14 @@ function addCommand(parent: Command, names: string, command: CliCommand): Comman
       made.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
     }
     if (option.default !== undefined) made.default(option.default);
+    if (option.isShared) made.hideHelp();
     sub.addOption(made);
   }
+  const also = sharedOptionsLine(command.options);
+  const examples = ["", "Examples:", ...command.examples.map((example) => `  ${example}`)];
   return sub
     .showHelpAfterError(`\`verbatim ${names} --help\` has examples`)
-    .addHelpText("after", ["", "Examples:", ...command.examples.map((e) => `  ${e}`)].join("\n"));
+    .addHelpText("after", [...(also === null ? [] : ["", also]), ...examples].join("\n"));
 }
 
 /** Errors about the command line's arguments. */

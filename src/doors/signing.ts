@@ -218,7 +218,7 @@ export function loadSigner(): Promise<Signer> {
 }
 
 /**
- * The user's trusted keys, and for what: their own, and those they added (`verbatim trust add`).
+ * The user's trusted keys, and for what: their own, and those they added (`verbatim keys trust add`).
  *
  * @example
  * const trust = await loadTrust();

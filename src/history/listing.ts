@@ -8,6 +8,7 @@ import { listPage } from "../sessions/list/list-page.ts";
 import {
   isAgentMeant,
   isDialectMeant,
+  type ProjectFilter,
   programIdOf,
   projectFilter,
   projectOf,
@@ -66,7 +67,7 @@ function listed(line: SessionLine): ListedSession {
 /** Which sessions a filter means. */
 export class ChosenSessions {
   readonly #filter: HistoryFilter;
-  readonly #isProject: ((project: string | null) => boolean) | null;
+  readonly #isProject: ProjectFilter | null;
   readonly #found = new Set<string>();
 
   constructor(filter: HistoryFilter, cwd: string) {
@@ -96,20 +97,14 @@ export class ChosenSessions {
   has(session: SessionSummary): boolean {
     const { agent, model, status, title, since, until, subagents } = this.#filter;
     if (agent !== undefined && !isAgentMeant(session, agent)) return false;
-    if (!this.#isOfProject(session)) return false;
-    if (model !== undefined && session.model !== model) return false;
+    if (this.#isProject?.(projectOf(session), session.repository) === false) return false;
+    if (model !== undefined && !isPart(model, session.model)) return false;
     if (status !== undefined && session.status !== status) return false;
     if (title !== undefined && !isPart(title, session.title)) return false;
     const at = session.updatedAt === null ? session.mtimeMs : Date.parse(session.updatedAt);
     if (since !== undefined && at < timeOf(since)) return false;
     if (until !== undefined && at >= endOf(until)) return false;
     return subagents !== false || !this.#isSubagents(session);
-  }
-
-  #isOfProject(session: SessionSummary): boolean {
-    const { project } = this.#filter;
-    if (this.#isProject === null) return true;
-    return session.repository === project || this.#isProject(projectOf(session));
   }
 
   /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
@@ -120,8 +115,8 @@ export class ChosenSessions {
   }
 }
 
-function isPart(part: string, title: string | null): boolean {
-  return title?.toLowerCase().includes(part.toLowerCase()) ?? false;
+function isPart(part: string, text: string | null): boolean {
+  return text?.toLowerCase().includes(part.toLowerCase()) ?? false;
 }
 
 function keyOf({ dialect, root }: FoundStore, id: string): string {

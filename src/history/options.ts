@@ -27,6 +27,7 @@ export interface SessionChoice extends Cancellable {
 }
 
 export interface HistoryFilter extends SessionChoice {
+  /** Part of the name of the last model. */
   readonly model?: string;
   readonly status?: SessionStatus;
   /** Part of the title. */

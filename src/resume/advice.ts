@@ -5,19 +5,19 @@ import { VerbatimError } from "../core/base/errors.ts";
 const ADVICE: Readonly<Record<string, string>> = {
   tampered: "do not continue from it: restore it from a copy, and see docs/security.md",
   unreadable: "no verdict was reached: check the file, and verify it again",
-  rollback: "restore what is missing from a copy, or give it up with `verbatim head accept`",
-  untrusted: "trust the key with `verbatim trust add`, once you know whose key it is",
+  rollback: "restore what is missing from a copy, or give it up with `verbatim keys head accept`",
+  untrusted: "trust the key with `verbatim keys trust add`, once you know whose key it is",
   unsigned: "allow it to be unsigned (allowUnsigned, --allow-unsigned), or sign it first",
   unpinned: "verify it by a pin from elsewhere, or look at it and `verbatim verify --pin`",
   incomplete:
-    "sign what is there with `verbatim repair --vouch`, or take it unverified (lenient policy)",
+    "sign what is there with `verbatim doctor --fix --vouch`, or take it unverified (lenient policy)",
 };
 
 /** Where only `verified` is accepted, whatever the policy. */
 export const STRICT_ADVICE: Readonly<Record<string, string>> = {
   ...ADVICE,
-  unsigned: "look at it and sign it with `verbatim repair --vouch`",
-  incomplete: "look at what is there and sign it with `verbatim repair --vouch`",
+  unsigned: "look at it and sign it with `verbatim doctor --fix --vouch`",
+  incomplete: "look at what is there and sign it with `verbatim doctor --fix --vouch`",
 };
 
 /** Findings about the signed file that no signature over the log mends. */

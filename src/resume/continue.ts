@@ -141,7 +141,7 @@ function unsignedLines(path: string, { verdict, unverified }: RepairReport): Ver
   return new VerbatimError(
     "NOT_VERIFIED",
     `${path} has ${lines} before the fork that are not signed, and a fork would sign them; ` +
-      "vouch for them with `verbatim repair --vouch`, or fork from an earlier turn",
+      "vouch for them with `verbatim doctor --fix --vouch`, or fork from an earlier turn",
     { path, verdict },
   );
 }

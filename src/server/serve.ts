@@ -109,7 +109,7 @@ function checkHost(host: string, { dataDirectory, time = nodeTime }: ServeOption
   throw new VerbatimError(
     "BAD_SETTING",
     `the server does not listen on ${host}: there are no tokens, and without them only this ` +
-      `machine may reach it; run verbatim token create --data ${dataDirectory}, or use 127.0.0.1`,
+      `machine may reach it; run verbatim server token create --data ${dataDirectory}, or use 127.0.0.1`,
     { setting: "host", from: "flag", reason: "others can reach it, and there are no tokens" },
   );
 }

@@ -190,7 +190,7 @@ test("handoff and resume leave out a line over the limit, and say so", async () 
   const user = new CliUser();
   const long = { type: "user", message: { role: "user", content: "x".repeat(17 * 2 ** 20) } };
   putClaude(user.home, { id: id(1), prompt: "Paint the zebra" }, [long]);
-  const handed = await user.run(["handoff", id(1)]);
+  const handed = await user.run(["export", "--format", "bundle", id(1)]);
   assert.equal(handed.code, 0);
   expect(handed.stderr).toMatch(/3 lines, 2 kept, 0 approximated, 1 dropped/);
   const resume = ["resume", "--for", "anthropic", "--model", "m", "--allow-unsigned", id(1)];
@@ -198,7 +198,7 @@ test("handoff and resume leave out a line over the limit, and say so", async () 
   assert.equal(resumed.code, 0);
   expect(resumed.stdout).toContain("Paint the zebra");
   expect(resumed.stderr).toContain("line 3: left out, bad line");
-  for (const command of ["render", "show"]) {
+  for (const command of ["export", "show"]) {
     const { stdout, stderr } = await user.run([command, id(1)]);
     expect(stdout).toContain("Paint the zebra");
     expect(stderr).toContain("1 bad line was skipped: line 3 (too long)");

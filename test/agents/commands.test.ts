@@ -41,29 +41,46 @@ interface Expected {
 }
 
 const RESUME = ["resume", "6f1c2d3e", "--for", "anthropic", "--allow-unsigned"];
-const ONLY_READ = /Claude Code, and sessions of other programs are only read; `verbatim handoff`/;
+const ONLY_READ =
+  /Claude Code, and sessions of other programs are only read; `verbatim export --format bundle`/;
 
 const COMMANDS: readonly (readonly [string, readonly string[], Expected])[] = [
   ["show", ["show", "6f1c2d3e", "--last", "1"], { code: 0, stdout: /Mended/ }],
   ["show --json", ["show", "6f1c2d3e", "--json"], { code: 0, stdout: /"role":"user"/ }],
-  ["show --html", ["show", "6f1c2d3e", "--html", "-"], { code: 0, stdout: /<html/ }],
-  ["render", ["render", "6f1c2d3e"], { code: 0, stdout: /## User/ }],
-  ["export", ["export", "6f1c2d3e", "--format", "etf"], { code: 0, stdout: /Fix the zebra/ }],
+  ["export as a page", ["export", "6f1c2d3e", "--format", "html"], { code: 0, stdout: /<html/ }],
+  ["export", ["export", "6f1c2d3e"], { code: 0, stdout: /## User/ }],
+  [
+    "export as etf",
+    ["export", "6f1c2d3e", "--format", "etf"],
+    { code: 0, stdout: /Fix the zebra/ },
+  ],
   ["search", ["search", "zebra"], { code: 0, stdout: /6f1c2d3e/ }],
   ["search by dialect", ["search", "zebra", "dialect:claude-code"], { code: 0, stdout: /6f1c/ }],
   ["verify", ["verify", "6f1c2d3e"], { code: 3, stdout: /unsigned.*Claude Code signs nothing/s }],
   ["doctor", ["doctor", "6f1c2d3e"], { code: 0, stdout: /1 session: nothing found/ }],
   ["doctor of everything", ["doctor"], { code: 0, stdout: /1 session: nothing found/ }],
-  ["repair", ["repair", "6f1c2d3e"], { code: 0, stdout: /nothing to mend/ }],
-  ["repair --all", ["repair", "--all"], { code: 7, stderr: /no store was found/ }],
-  ["repair --vouch", ["repair", "--vouch", "--yes", "6f1c2d3e"], { code: 7, stderr: ONLY_READ }],
+  ["doctor --fix", ["doctor", "--fix", "6f1c2d3e"], { code: 0, stdout: /nothing to mend/ }],
+  ["doctor --fix of everything", ["doctor", "--fix"], { code: 7, stderr: /no store was found/ }],
+  [
+    "doctor --fix --vouch",
+    ["doctor", "--fix", "--vouch", "--yes", "6f1c2d3e"],
+    { code: 7, stderr: ONLY_READ },
+  ],
   ["resume", RESUME, { code: 0, stdout: /"model": "claude-opus-4-5"/ }],
   ["resume strictly", RESUME.slice(0, 4), { code: 3, stderr: /--allow-unsigned/ }],
   ["resume --record", [...RESUME, "--record"], { code: 7, stderr: ONLY_READ }],
   ["a fork", [...RESUME, "--up-to", "1", "--record"], { code: 7, stderr: ONLY_READ }],
-  ["handoff", ["handoff", "6f1c2d3e"], { code: 0, stdout: /6f1c2d3e-.*\.vbx/ }],
-  ["head show", ["head", "show", "6f1c2d3e"], { code: 7, stderr: /no head is pinned/ }],
-  ["head pin", ["head", "pin", "6f1c2d3e"], { code: 3, stderr: /unsigned/ }],
+  [
+    "export as a bundle",
+    ["export", "--format", "bundle", "6f1c2d3e"],
+    { code: 0, stdout: /6f1c2d3e-.*\.vbx/ },
+  ],
+  [
+    "keys head show",
+    ["keys", "head", "show", "6f1c2d3e"],
+    { code: 7, stderr: /no head is pinned/ },
+  ],
+  ["keys head pin", ["keys", "head", "pin", "6f1c2d3e"], { code: 3, stderr: /unsigned/ }],
   [
     "record",
     ["record", "--dialect", "claude-code", "--session", ID],
@@ -91,13 +108,21 @@ test.each(["verbatim", "entire", "rye"])(
   async (dialect) => {
     const { user, path } = userWithSession();
     const bytes = readFileSync(path);
-    const handed = await user.run(["handoff", "6f1c2d3e", "--output", "a.vbx", "--json"]);
+    const handed = await user.run([
+      "export",
+      "--format",
+      "bundle",
+      "6f1c2d3e",
+      "--output",
+      "a.vbx",
+      "--json",
+    ]);
     assert.equal(handed.code, 0, handed.stderr);
     const { recordedFrom, manifest } = JSON.parse(handed.stdout);
     const { session, dialect: from, fidelity } = recordedFrom;
     assert.deepEqual([session, from, fidelity.dropped], [WHOLE_ID, "claude-code", 0]);
     assert.equal(manifest.dialect, "verbatim");
-    const unpacked = await user.run(["unpack", "a.vbx", "--dialect", dialect, "--agent", "me"]);
+    const unpacked = await user.run(["import", "a.vbx", "--dialect", dialect, "--agent", "me"]);
     assert.equal(unpacked.code, 0, unpacked.stderr);
     const id = unpacked.stdout.trim();
     expect((await user.run(["verify", id])).stdout).toContain("verified");
@@ -105,15 +130,22 @@ test.each(["verbatim", "entire", "rye"])(
     expect(stdout).toContain("Fix the zebra");
     // Where it comes from: the bytes that were read.
     expect(stdout).toContain(createHash("sha256").update(bytes).digest("hex"));
-    const { stdout: pins } = await user.run(["head", "show"]);
+    const { stdout: pins } = await user.run(["keys", "head", "show"]);
     expect(pins).not.toContain("verbatim-handoff-");
     assert.deepEqual(readFileSync(path), bytes);
   },
 );
 
-test("handoff does not write over a session of another program", async () => {
+test("a bundle is not written over a session of another program", async () => {
   const { user, path } = userWithSession();
-  const { code, stderr } = await user.run(["handoff", "6f1c2d3e", "--output", path]);
+  const { code, stderr } = await user.run([
+    "export",
+    "--format",
+    "bundle",
+    "6f1c2d3e",
+    "--output",
+    path,
+  ]);
   assert.equal(code, 7);
   expect(stderr).toContain("choose another file");
 });
@@ -128,14 +160,14 @@ test("show --follow shows a session of Claude Code as it grows", async () => {
   running.signal("SIGINT");
 });
 
-test("doctor reports a torn end of another program's session, and repair leaves it", async () => {
+test("doctor reports a torn end of another program's session, and doctor --fix leaves it", async () => {
   const { user, path } = userWithSession();
   appendFileSync(path, '{"type":"user","mess');
   const bytes = readFileSync(path);
   const found = await user.run(["doctor", "6f1c2d3e", "--json"]);
   const [torn] = jsonLines(found.stdout);
   expect(torn).toMatchObject({ code: "TORN_TAIL", mends: false });
-  await user.run(["repair", "6f1c2d3e"]);
+  await user.run(["doctor", "--fix", "6f1c2d3e"]);
   assert.deepEqual(readFileSync(path), bytes);
 });
 

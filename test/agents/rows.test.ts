@@ -105,10 +105,10 @@ test.each(BOTH)("no command writes its output over the database of %s", async (_
   for (const ending of ["", "-wal", "-shm"]) {
     const output = ["--output", database + ending];
     for (const command of [
-      ["render", rows.id, ...output],
+      ["export", rows.id, ...output],
       ["export", rows.id, "--format", "etf", ...output],
-      ["show", rows.id, "--html", database + ending],
-      ["handoff", rows.id, ...output],
+      ["export", rows.id, "--format", "html", "--output", database + ending],
+      ["export", "--format", "bundle", rows.id, ...output],
     ]) {
       const { code, stderr } = await user.run(command);
       assert.notEqual(code, 0, command.join(" "));
@@ -117,7 +117,7 @@ test.each(BOTH)("no command writes its output over the database of %s", async (_
   }
   assert.deepEqual(treeAt(join(database, "..")), before);
   const page = join(user.home, "page.md");
-  assert.equal((await user.run(["render", rows.id, "--output", page])).code, 0);
+  assert.equal((await user.run(["export", rows.id, "--output", page])).code, 0);
   assert.match(readFileSync(page, "utf8"), /Count the zebras/);
 });
 
@@ -128,18 +128,22 @@ test.each(BOTH)("every command works on a row of %s and changes nothing there", 
   const commands: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["ls"], 0, new RegExp(`${label}.*Count lines`)],
     [["show", id, "--json"], 0, /"role":"user"/],
-    [["show", id, "--html", "-"], 0, /<html/],
-    [["render", id], 0, /## User/],
+    [["export", id, "--format", "html"], 0, /<html/],
+    [["export", id], 0, /## User/],
     [["export", id, "--format", "etf"], 0, /12 zebras/],
     [["search", "zebras"], 0, new RegExp(id)],
     [["verify", id], 3, new RegExp(`unsigned.*${label} signs nothing`, "s")],
     [["doctor", id], 0, /1 session: nothing found/],
-    [["repair", id], 0, /nothing to mend/],
-    [["head", "pin", id], 3, /unsigned/],
+    [["doctor", "--fix", id], 0, /nothing to mend/],
+    [["keys", "head", "pin", id], 3, /unsigned/],
     [["show", database], 7, /SQLite database. Name a session .* `verbatim ls` lists them/],
     [resume, 0, /Count the zebras/],
-    [[...resume, "--record"], 7, /only read; `verbatim handoff`, then `verbatim unpack`/],
-    [["handoff", id], 0, new RegExp(`${id}.vbx.*signed by you`, "s")],
+    [
+      [...resume, "--record"],
+      7,
+      /only read; `verbatim export --format bundle`, then `verbatim import`/,
+    ],
+    [["export", "--format", "bundle", id], 0, new RegExp(`${id}.vbx.*signed by you`, "s")],
   ];
   const before = treeAt(join(database, ".."));
   for (const [args, code, printed] of commands) {

@@ -38,7 +38,7 @@ test("with stdout closed, doctor exits with the code of its findings, and repair
   const whole = readFileSync(second);
   appendFileSync(second, '{"torn');
   assert.deepEqual(await user.runWithClosedStdout(["doctor"]), { code: 1, stderr: "" });
-  assert.deepEqual(await user.runWithClosedStdout(["repair", "--all"]), { code: 1, stderr: "" });
+  assert.deepEqual(await user.runWithClosedStdout(["doctor", "--fix"]), { code: 1, stderr: "" });
   assert.deepEqual(readFileSync(second), whole);
   assert.deepEqual(await user.runWithClosedStdout(["doctor", "hello-2"]), { code: 0, stderr: "" });
 });

@@ -1,4 +1,4 @@
-/** `verbatim copy`, and other commands on databases. */
+/** `verbatim server copy`, and other commands on databases. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,13 +16,20 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const user = new CliUser();
     const url = await newDatabase();
     await fill(user.cwd);
-    const args = ["copy", "--from", "data", "--to", url.replace("postgres@", "postgres:secret@")];
+    const args = [
+      "server",
+      "copy",
+      "--from",
+      "data",
+      "--to",
+      url.replace("postgres@", "postgres:secret@"),
+    ];
     const there = await user.run(args);
     assert.equal(there.code, 0, there.stderr);
     assert.match(there.stdout, /^1 stream, 5 bytes copied to postgres:/);
     assert.match(there.stderr, /^not copied: tokens.json; serve needs them in --data$/m);
     assert.match(there.stderr, /^warning: tokens were not copied: .* a server needs no token$/m);
-    const back = await user.run(["copy", "--from", url, "--to", "back", "--json"]);
+    const back = await user.run(["server", "copy", "--from", url, "--to", "back", "--json"]);
     assert.equal(back.code, 0, back.stderr);
     const { from, to, ...rest } = JSON.parse(back.stdout);
     assert.deepEqual(rest, { streams: 1, bytes: 5, records: 0, resumed: false });
@@ -53,7 +60,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const from = { ...JSON_TYPE, "Stream-Forked-From": "/v1/stream/s" };
     await put("fork", { method: "PUT", headers: from });
     await put("fork", { method: "POST", body: '{"n":3}' });
-    const backup = await user.run(["backup", "copy", "--store", url, "--json"]);
+    const backup = await user.run(["server", "backup", "copy", "--store", url, "--json"]);
     assert.equal(backup.code, 0, backup.stderr);
     assert.equal(JSON.parse(backup.stdout).streams, 2);
     running.signal("SIGTERM");
@@ -87,10 +94,10 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(none.code, 7);
     assert.match(none.stderr, /no stream \/none .*STREAM_NOT_FOUND/);
     for (const args of [
-      ["repair", "--vouch", "/s", "--root", url],
-      ["repair", url],
-      ["head", "pin", "/s", "--root", url],
-      ["head", "accept", "/s", "--root", url, "--yes"],
+      ["doctor", "--fix", "--vouch", "/s", "--root", url],
+      ["doctor", "--fix", url],
+      ["keys", "head", "pin", "/s", "--root", url],
+      ["keys", "head", "accept", "/s", "--root", url, "--yes"],
     ]) {
       const refused = await user.run(args);
       assert.equal(refused.code, 7, args.join(" "));
@@ -130,11 +137,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   });
 
   test("copy needs both sides, each a directory or a database of PostgreSQL", async () => {
-    const { code, stderr } = await new CliUser().run(["copy", "--from", "data"]);
+    const { code, stderr } = await new CliUser().run(["server", "copy", "--from", "data"]);
     assert.equal(code, 2);
     assert.match(stderr, /--from and --to/);
     const to = ["--to", "mysql://db/streams"];
-    const other = await new CliUser().run(["copy", "--from", "data", ...to]);
+    const other = await new CliUser().run(["server", "copy", "--from", "data", ...to]);
     assert.equal(other.code, 2);
     assert.match(other.stderr, /--to takes a data directory, or postgres:/);
   });

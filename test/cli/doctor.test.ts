@@ -34,12 +34,12 @@ test("each finding is printed with its meaning and its remedy, and the exit code
       `hello-1  ${path}`,
       `  warning TORN_TAIL: at byte ${size}: 6 bytes after the last whole line`,
       "    A crash cut an append short; nothing that was acknowledged as durable is in these bytes.",
-      "    `verbatim repair hello-1` keeps the bytes in a .torn file next to the log and cuts them off",
+      "    `verbatim doctor --fix hello-1` keeps the bytes in a .torn file next to the log and cuts them off",
       "  warning DERIVED_MISSING: transcript.md is missing",
       "    A file that is made from the log is not there.",
-      "    `verbatim repair hello-1` makes it from the log",
+      "    `verbatim doctor --fix hello-1` makes it from the log",
       "",
-      "looked at 1 session: 2 warnings; repair mends 2",
+      "looked at 1 session: 2 warnings; --fix mends 2",
       "",
     ].join("\n"),
   );
@@ -141,7 +141,7 @@ test("doctor and repair print no control character of a transcript or a name, an
     "secret, and no JSON",
   ]);
   mkdirSync(join(dirname(path), `${hostile}secret`));
-  for (const args of [["doctor"], ["doctor", "--json"], ["repair", "--all"]]) {
+  for (const args of [["doctor"], ["doctor", "--json"], ["doctor", "--fix"]]) {
     const { stdout, stderr } = await user.run(args);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there.
     assert.doesNotMatch(stdout + stderr, /[\u0000-\u0008\u000b-\u001f\u202e]|secret/, String(args));
@@ -167,5 +167,5 @@ test("a log outside any store is examined by its path", async () => {
   const { code, stdout } = await user.run(["doctor", path]);
   assert.equal(code, 1);
   expect(stdout).toContain(`(unknown)  ${path}\n  warning TORN_TAIL`);
-  expect(stdout).toContain(`\`verbatim repair ${path}\` keeps`);
+  expect(stdout).toContain(`\`verbatim doctor --fix ${path}\` keeps`);
 });

@@ -96,7 +96,7 @@ test("a long title takes one line of a terminal in search, and is whole in a pip
 
 test("a system error is reported in a sentence that says what to do", async () => {
   const user = new CliUser();
-  const missing = await user.run(["unpack", "no.vbx"]);
+  const missing = await user.run(["import", "no.vbx"]);
   assert.equal(missing.code, 7);
   assert.match(missing.stderr, /no such file or directory: \S+no\.vbx; check the path/);
   const refused = ioError("/x", "reading", Object.assign(new Error(), { code: "EACCES" }));
@@ -154,7 +154,7 @@ test("serve --data names the directory in the commands that it advises", async (
   const lines: (string | null)[] = [];
   for (let at = 0; at < 10; at++) lines.push(await running.line());
   expect(lines.join("\n")).toContain(`\`verbatim open ${data}\` makes a new one`);
-  expect(lines.at(-1)).toContain(`\`verbatim token create ${data}\``);
+  expect(lines.at(-1)).toContain(`\`verbatim server token create ${data}\``);
   running.signal("SIGTERM");
   await running.exitCode();
 });

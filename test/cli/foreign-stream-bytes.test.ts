@@ -13,12 +13,15 @@ test("bytes that another program appended to a stream are moved aside by repair"
   const whole = readFileSync(log, "utf8");
   appendFileSync(log, '{"foreign":1}\n');
   const examined = await user.run(["doctor", user.data]);
-  assert.match(examined.stdout, /FILE_TOO_LONG.*\n.*\n {4}`verbatim repair` on the directory/);
+  assert.match(
+    examined.stdout,
+    /FILE_TOO_LONG.*\n.*\n {4}`verbatim doctor --fix` on the directory/,
+  );
 
-  const dry = await user.run(["repair", user.data, "--dry-run"]);
+  const dry = await user.run(["doctor", "--fix", user.data, "--dry-run"]);
   assert.match(dry.stdout, /would mend error FILE_TOO_LONG/);
   assert.equal(readFileSync(log, "utf8"), `${whole}{"foreign":1}\n`);
-  const repaired = await user.run(["repair", user.data]);
+  const repaired = await user.run(["doctor", "--fix", user.data]);
   assert.deepEqual([repaired.code, repaired.stderr], [0, ""]);
   assert.match(repaired.stdout, /mended FILE_TOO_LONG: cut off 14 bytes .* chat__1\.jsonl\.torn-0/);
   assert.equal(readFileSync(log, "utf8"), whole);
@@ -34,7 +37,7 @@ test("a stream with foreign bytes between its own is left as it is", async () =>
   const log = join(user.data, "logs/chat__1.jsonl");
   const displaced = `{"foreign":1}\n${readFileSync(log, "utf8")}`;
   writeFileSync(log, displaced);
-  const { code, stdout } = await user.run(["repair", user.data]);
+  const { code, stdout } = await user.run(["doctor", "--fix", user.data]);
   assert.equal(code, 1);
   const restore = "restore the directory from a backup";
   assert.match(
@@ -56,7 +59,7 @@ test("bytes after the end of a stream are left if acknowledged commits were lost
     rmSync(join(user.data, name), { recursive: true });
     cpSync(join(before, name), join(user.data, name), { recursive: true });
   }
-  const { code, stdout } = await user.run(["repair", user.data]);
+  const { code, stdout } = await user.run(["doctor", "--fix", user.data]);
   assert.equal(code, 1);
   assert.match(stdout, /left error JOURNAL_DAMAGED(.|\n)*left error FILE_TOO_LONG/);
   assert.match(readFileSync(join(user.data, "logs/chat__1.jsonl"), "utf8"), /^(.+\n){2}$/);
@@ -79,18 +82,27 @@ test("after another program wrote to a stream of a running server, nothing is lo
   appendFileSync(join(user.data, "logs/a.jsonl"), '{"foreign":1}\n');
   const [status, refusal] = await post("/a", 2);
   assert.equal(status, 500);
-  assert.match(refusal, /STREAM_DAMAGED.*stop the server, and run `verbatim repair` on its dir/);
+  assert.match(
+    refusal,
+    /STREAM_DAMAGED.*stop the server, and run `verbatim doctor --fix` on its dir/,
+  );
   assert.equal(await text("/a"), '[{"n":1}]');
   assert.equal((await post("/b", 2))[0], 204, "other streams continue");
-  for (const command of ["doctor", "repair"]) {
-    assert.match((await user.run([command, user.data])).stderr, /in use by a server.*stop it/);
+  for (const fix of [[], ["--fix"]]) {
+    assert.match(
+      (await user.run(["doctor", ...fix, user.data])).stderr,
+      /in use by a server.*stop it/,
+    );
   }
   running.signal("SIGTERM");
   assert.equal(await running.exitCode(), 0);
 
   const examined = await user.run(["doctor", user.data]);
-  assert.match(examined.stdout, /FILE_TOO_LONG.*\n.*\n {4}`verbatim repair` on the directory/);
-  assert.equal((await user.run(["repair", user.data])).code, 0);
+  assert.match(
+    examined.stdout,
+    /FILE_TOO_LONG.*\n.*\n {4}`verbatim doctor --fix` on the directory/,
+  );
+  assert.equal((await user.run(["doctor", "--fix", user.data])).code, 0);
   running = user.start(["serve", "--sign", "--port", "0", "--data", user.data]);
   url = `${await urlOf(running)}/v1/stream`;
   assert.equal((await post("/a", 2))[0], 204);

@@ -1,5 +1,5 @@
 /**
- * `verbatim head` on a session whose log lost signed lines, and on one whose files were altered.
+ * `verbatim keys head` on a session whose log lost signed lines, and on one whose files were altered.
  */
 
 import assert from "node:assert/strict";
@@ -46,7 +46,7 @@ class BesideUser extends CliUser {
   }
 
   head(...args: string[]) {
-    return this.run(["head", ...args, "--root", this.cwd]);
+    return this.run(["keys", "head", ...args, "--root", this.cwd]);
   }
 
   get checkpoints(): Record<string, unknown>[] {
@@ -150,7 +150,7 @@ test("a session whose spilled file was altered is not pinned", async () => {
   const bytes = readFileSync(join(dirname(path), spill));
   bytes[0] = 0x79;
   writeFileSync(join(dirname(path), spill), bytes);
-  const { code, stderr } = await user.run(["head", "pin", session]);
+  const { code, stderr } = await user.run(["keys", "head", "pin", session]);
   assert.equal(code, 1);
   expect(stderr).toContain(`${spill}, to which a signed line refers, is altered`);
 });

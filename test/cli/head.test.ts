@@ -1,4 +1,4 @@
-/** `verbatim head`: pins are shown, moved between machines, accepted and forgotten. */
+/** `verbatim keys head`: pins are shown, moved between machines, accepted and forgotten. */
 
 import assert from "node:assert/strict";
 import {
@@ -55,7 +55,7 @@ test("show lists the pins, and --json prints every field", async () => {
   const elsewhere = pinOf("other-1", 7, { log: 2, place: "homeagent:/home/ada/.homeagent" });
   user.putPins(user.pin("hello-1", 3), elsewhere, accepted, user.pin("gone", 1, { log: 3 }));
   appendFileSync(user.path, pinLine(user.pin("gone", 1, { log: 3 }, "forgotten")));
-  const { code, stdout, stderr } = await user.run(["head", "show"]);
+  const { code, stdout, stderr } = await user.run(["keys", "head", "show"]);
 
   assert.deepEqual([code, stderr], [0, ""]);
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("show lists the pins, and --json prints every field", async () => {
       [""],
     ],
   );
-  const json = await user.run(["head", "show", "--json", "hello"]);
+  const json = await user.run(["keys", "head", "show", "--json", "hello"]);
   const { byteOffset, ...fields } = accepted;
   const { log, seq, line } = user.pin("hello-1", 3);
   assert.deepEqual(jsonLines(json.stdout), [
@@ -77,12 +77,12 @@ test("show lists the pins, and --json prints every field", async () => {
 
 test("show narrows by dialect and root, and says when nothing is pinned", async () => {
   const user = new HeadUser();
-  const { code, stdout, stderr } = await user.run(["head", "show"]);
+  const { code, stdout, stderr } = await user.run(["keys", "head", "show"]);
   assert.deepEqual([code, stdout, stderr], [0, "", "no head is pinned\n"]);
 
   user.putPins(user.pin("a", 1), pinOf("b", 1, { place: "homeagent:/gone" }));
   const shown = async (...args: string[]) => {
-    const ran = await user.run(["head", "show", "--json", ...args]);
+    const ran = await user.run(["keys", "head", "show", "--json", ...args]);
     assert.equal(ran.code, 0, ran.stderr);
     return jsonLines(ran.stdout).map(({ id }) => id);
   };
@@ -90,7 +90,7 @@ test("show narrows by dialect and root, and says when nothing is pinned", async 
   assert.deepEqual(await shown("--root", "."), ["a"]);
   assert.deepEqual(await shown("--root", "/gone"), ["b"]);
   assert.deepEqual(await shown("--root", "/gone", "--dialect", "rye"), []);
-  const unknown = await user.run(["head", "show", "c"]);
+  const unknown = await user.run(["keys", "head", "show", "c"]);
   assert.equal(unknown.code, 7);
   expect(unknown.stderr).toContain("PIN_NOT_FOUND");
 });
@@ -103,7 +103,7 @@ test("a pin is found by its id, an id prefix or the session's path, in the curre
   const link = join(tempDirectory(), "link");
   symlinkSync(user.cwd, link);
   const seqsOf = async (name: string, ...args: string[]) => {
-    const { stdout, stderr } = await user.run(["head", "show", "--json", name, ...args]);
+    const { stdout, stderr } = await user.run(["keys", "head", "show", "--json", name, ...args]);
     return jsonLines(stdout).map(({ seq }) => seq) ?? stderr;
   };
   for (const name of ["test/hello-1", "hello-1", "test/he", "hell", path]) {
@@ -118,11 +118,11 @@ test("a pin is found by its id, an id prefix or the session's path, in the curre
 test("forget unpins one session, even a deleted one, and refuses an ambiguous name", async () => {
   const user = new HeadUser();
   user.putPins(user.pin("hello-1", 4), user.pin("hello-2", 5, { log: 2 }));
-  const several = await user.run(["head", "forget", "hello"]);
+  const several = await user.run(["keys", "head", "forget", "hello"]);
   assert.equal(several.code, 7);
   expect(several.stderr).toContain("may be one of 2 pins");
   expect(several.stderr).toContain(`  hello-2  (${user.place})`);
-  const { code, stdout } = await user.run(["head", "forget", "hello-1"]);
+  const { code, stdout } = await user.run(["keys", "head", "forget", "hello-1"]);
   assert.deepEqual([code, stdout], [0, `forgot hello-1 (${user.place})\n`]);
   assert.deepEqual(
     user.lines.map(({ id, why }) => [id, why]),
@@ -132,7 +132,7 @@ test("forget unpins one session, even a deleted one, and refuses an ambiguous na
       ["hello-1", "forgotten"],
     ],
   );
-  assert.equal((await user.run(["head", "forget", "hello-1"])).code, 7);
+  assert.equal((await user.run(["keys", "head", "forget", "hello-1"])).code, 7);
 });
 
 test("pins exported on one machine can be imported on another, which takes only new ones", async () => {
@@ -145,14 +145,14 @@ test("pins exported on one machine can be imported on another, which takes only 
   );
   other.putPins(pinOf("a", 3, place), pinOf("b", 1, { ...place, log: 9 }));
   const file = join(one.cwd, "pins.jsonl");
-  const exported = await one.run(["head", "export", file]);
+  const exported = await one.run(["keys", "head", "export", file]);
   assert.deepEqual([exported.code, exported.stdout, exported.stderr], [0, "", ""]);
   assert.equal(statSync(file).mode & 0o777, 0o600);
-  const printed = await one.run(["head", "export"]);
+  const printed = await one.run(["keys", "head", "export"]);
   assert.equal(printed.stdout, readFileSync(file, "utf8"));
-  assert.deepEqual(printed.stdout, (await one.run(["head", "export", "-"])).stdout);
+  assert.deepEqual(printed.stdout, (await one.run(["keys", "head", "export", "-"])).stdout);
 
-  const imported = await other.run(["head", "import", file]);
+  const imported = await other.run(["keys", "head", "import", file]);
   assert.equal(imported.code, 1);
   assert.equal(imported.stdout, "added 2, known 0, conflicts 1\n");
   assert.equal(
@@ -161,14 +161,17 @@ test("pins exported on one machine can be imported on another, which takes only 
       "here checkpoint 1 of log 00000000: they are of two logs; ours stays\n",
   );
   assert.deepEqual(
-    jsonLines((await other.run(["head", "show", "--json"])).stdout).map(({ id, seq }) => [id, seq]),
+    jsonLines((await other.run(["keys", "head", "show", "--json"])).stdout).map(({ id, seq }) => [
+      id,
+      seq,
+    ]),
     [
       ["b", 1],
       ["a", 5],
       ["c", 1],
     ],
   );
-  const back = await one.run(["head", "import", file]);
+  const back = await one.run(["keys", "head", "import", file]);
   assert.deepEqual([back.code, back.stdout], [0, "added 0, known 3, conflicts 0\n"]);
 });
 
@@ -176,14 +179,14 @@ test("import refuses a whole file if any line is not a pin, and export never ove
   const user = new HeadUser();
   user.putPins(user.pin("a", 1));
   const file = put(join(user.cwd, "pins"), `${pinLine(user.pin("b", 1, { log: 2 }))}{"v":1}\n`);
-  const refused = await user.run(["head", "import", file]);
+  const refused = await user.run(["keys", "head", "import", file]);
   assert.equal(refused.code, 7);
   expect(refused.stderr).toMatch(/line 2 of .* is no head pin: without place.*BAD_LINE/);
   assert.equal(user.lines.length, 1);
-  assert.equal((await user.run(["head", "import", join(user.cwd, "none")])).code, 7);
-  assert.equal((await user.run(["head", "import", ""])).code, 2);
-  assert.equal((await user.run(["head", "import"])).code, 2);
-  const over = await user.run(["head", "export", user.path]);
+  assert.equal((await user.run(["keys", "head", "import", join(user.cwd, "none")])).code, 7);
+  assert.equal((await user.run(["keys", "head", "import", ""])).code, 2);
+  assert.equal((await user.run(["keys", "head", "import"])).code, 2);
+  const over = await user.run(["keys", "head", "export", user.path]);
   assert.equal(over.code, 2);
   assert.equal(user.lines.length, 1);
 });
@@ -194,7 +197,7 @@ test("every command that reads pins reports lines that are not pins", async () =
   appendFileSync(user.path, "\u001b[2Jgarbage\n");
   const file = join(user.cwd, "pins");
   for (const args of [["show"], ["export", file], ["import", file], ["forget", "a"]]) {
-    const { code, stderr } = await user.run(["head", ...args]);
+    const { code, stderr } = await user.run(["keys", "head", ...args]);
     assert.equal(code, 0, stderr);
     expect(stderr).toMatch(
       /^warning: 1 line of .* cannot be read, and a pin may be missing: line 2/,
@@ -208,7 +211,7 @@ test("pin verifies a session first, and stores its head", async () => {
   const { bytes, ends } = await signedThread(await user.signer(), "hello-1");
   const path = putThread(user.cwd, "hello-1", [bytes.toString().trimEnd()]);
   assert.deepEqual(readFileSync(path), bytes);
-  const { code, stdout, stderr } = await user.run(["head", "pin", "hello"]);
+  const { code, stdout, stderr } = await user.run(["keys", "head", "pin", "hello"]);
 
   assert.deepEqual([code, stdout, stderr], [0, "pinned hello-1 at checkpoint 2\n", ""]);
   const [pinned] = user.lines;
@@ -233,11 +236,11 @@ test("pin refuses a session that is not verified, with the verdict's exit code",
     ["strange-1", 4],
     ["unsigned-1", 3],
   ] as const) {
-    const { code, stderr } = await user.run(["head", "pin", name]);
+    const { code, stderr } = await user.run(["keys", "head", "pin", name]);
     assert.equal(code, verdict, stderr);
     expect(stderr).toContain("NOT_VERIFIED");
   }
-  const none = await user.run(["head", "pin", "none"]);
+  const none = await user.run(["keys", "head", "pin", "none"]);
   assert.equal(none.code, 7);
 });
 
@@ -245,25 +248,25 @@ test("a restored backup is not pinned; accept shows what is lost, asks, and pins
   const user = new HeadUser();
   const { bytes, ends } = await signedThread(await user.signer(), "hello-1", { turns: 5 });
   putThread(user.cwd, "hello-1", [bytes.toString().trimEnd()]);
-  assert.equal((await user.run(["head", "pin", "hello-1"])).code, 0);
-  const nothing = await user.run(["head", "accept", "hello-1", "--yes"]);
+  assert.equal((await user.run(["keys", "head", "pin", "hello-1"])).code, 0);
+  const nothing = await user.run(["keys", "head", "accept", "hello-1", "--yes"]);
   assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
   expect(nothing.stderr).toContain("nothing to accept");
   putThread(user.cwd, "hello-1", [bytes.subarray(0, ends[1]).toString().trimEnd()]);
 
-  const pin = await user.run(["head", "pin", "hello-1"]);
+  const pin = await user.run(["keys", "head", "pin", "hello-1"]);
   assert.equal(pin.code, 6);
   const lost = `checkpoints 2 to 4 of hello-1 are lost: it was seen up to byte ${user.lines[0]?.byte_offset}`;
   expect(pin.stderr).toContain(lost);
-  const asked = await user.run(["head", "accept", "hello-1"], { input: "yes\n" });
+  const asked = await user.run(["keys", "head", "accept", "hello-1"], { input: "yes\n" });
   assert.equal(asked.code, 2, "there is no terminal");
   expect(asked.stderr).toContain(lost);
-  const no = await user.atTerminal(["head", "accept", "hello-1"], { typed: "n\n" });
+  const no = await user.atTerminal(["keys", "head", "accept", "hello-1"], { typed: "n\n" });
   assert.equal(no.code, 1);
   expect(no.shown).toContain("checkpoint 1 of 2026-02-09T04:03:50.365Z? [y/N]");
   assert.equal(user.lines.length, 1);
 
-  const yes = await user.atTerminal(["head", "accept", "hello-1"], { typed: "y\n" });
+  const yes = await user.atTerminal(["keys", "head", "accept", "hello-1"], { typed: "y\n" });
   assert.equal(yes.code, 0, yes.shown);
   expect(yes.shown).toContain("accepted hello-1 at checkpoint 1");
   assert.deepEqual(
@@ -273,7 +276,7 @@ test("a restored backup is not pinned; accept shows what is lost, asks, and pins
       [1, "accepted"],
     ],
   );
-  assert.equal((await user.run(["head", "pin", "hello-1"])).code, 0);
+  assert.equal((await user.run(["keys", "head", "pin", "hello-1"])).code, 0);
 });
 
 test("a forked log and a replaced log get different findings, and both can be accepted", async () => {
@@ -281,19 +284,19 @@ test("a forked log and a replaced log get different findings, and both can be ac
   const signer = await user.signer();
   const { bytes } = await signedThread(signer, "hello-1");
   putThread(user.cwd, "hello-1", [bytes.toString().trimEnd()]);
-  assert.equal((await user.run(["head", "pin", "hello-1"])).code, 0);
+  assert.equal((await user.run(["keys", "head", "pin", "hello-1"])).code, 0);
   for (const [options, told] of [
     [{ turns: 4, word: "differently said" }, /another checkpoint 2 than it had/],
     [{ turns: 4, salt: 2 }, /another log stands where hello-1 stood/],
   ] as const) {
     const other = await signedThread(signer, "hello-1", options);
     putThread(user.cwd, "hello-1", [other.bytes.toString().trimEnd()]);
-    const pin = await user.run(["head", "pin", "hello-1"]);
+    const pin = await user.run(["keys", "head", "pin", "hello-1"]);
     assert.equal(pin.code, 6, pin.stderr);
     expect(pin.stderr).toMatch(told);
-    const accept = await user.run(["head", "accept", "hello-1", "--yes"]);
+    const accept = await user.run(["keys", "head", "accept", "hello-1", "--yes"]);
     assert.deepEqual([accept.code, accept.stdout], [0, "accepted hello-1 at checkpoint 3\n"]);
     putThread(user.cwd, "hello-1", [bytes.toString().trimEnd()]);
-    assert.equal((await user.run(["head", "accept", "hello-1", "--yes"])).code, 0);
+    assert.equal((await user.run(["keys", "head", "accept", "hello-1", "--yes"])).code, 0);
   }
 });

@@ -73,8 +73,8 @@ const COMMANDS = [
   ["show", "evil-1", "--thinking"],
   ["show", "evil-1", "--json"],
   ["show", "cook/s1", "--thinking", "--last", "5"],
-  ["render", "evil-1", "--thinking"],
-  ["render", "cook/s1", "--thinking"],
+  ["export", "evil-1", "--thinking"],
+  ["export", "cook/s1", "--thinking"],
   ["ls"],
   ["ls", "--json"],
   ["usage", "directive"],
@@ -113,7 +113,7 @@ test("in a pipe show and ls are as safe, and render prints the document unchange
     assert.equal(code, 0, stderr);
     assert.equal(ACTING.exec(stdout + stderr), null, args.join(" "));
   }
-  const { stdout } = await user.run(["render", "evil-1"]);
+  const { stdout } = await user.run(["export", "evil-1"]);
   expect(stdout).toContain(ATTACK);
 });
 

@@ -1,4 +1,4 @@
-/** `verbatim show --html` and `verbatim render --html`: a session as one page for a browser. */
+/** `verbatim export --format html`: a session as one page for a browser. */
 
 import assert from "node:assert/strict";
 import {
@@ -42,18 +42,18 @@ const TOLD =
   "1 bad line was skipped: line 8 (not JSON)\n" +
   "the log ends with 5 torn bytes that a crash left; they are not shown\n";
 
-test("show --html writes a session as one page, whole or not at all, and says where", async () => {
+test("export writes a session as one page, whole or not at all", async () => {
   const { user } = userOfThread();
   put(
     join(user.cwd, ".ai/threads/hello-1/thread.json"),
     '{"thread_id":"hello-1","status":"paused"}',
   );
   put(join(user.cwd, "out/page.html"), "old");
-  const { code, stdout, stderr } = await user.run(["show", "hello", "--html", "out/page.html"]);
+  const { code, stdout, stderr } = await user.run(["export", "hello", "--output", "out/page.html"]);
 
   assert.deepEqual([code, stdout], [0, ""]);
   const file = join(user.cwd, "out/page.html");
-  assert.equal(stderr, `${TOLD}wrote ${file}\n`);
+  assert.equal(stderr, TOLD);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   assert.deepEqual(readdirSync(join(user.cwd, "out")), ["page.html"]);
 
@@ -77,29 +77,28 @@ test("show --html writes a session as one page, whole or not at all, and says wh
   expect(page.text).toContain("5 torn bytes");
 });
 
-test("show --html - and render --html print the same page, render --output writes it", async () => {
+test("what is printed and what is written is the same page", async () => {
   const { user } = userOfThread();
   const ways = [
-    ["show", "hello", "--html", "-"],
-    ["render", "hello", "--html"],
-    ["render", "--thread-id", "hello-1", "--html"],
-    ["render", "hello", "--html", "--output", "page.html"],
+    ["export", "hello", "--format", "html"],
+    ["export", "hello", "--format", "html", "--output", "page.html"],
+    ["export", "hello", "-o", "other.html"],
   ];
-  const [shown, rendered, byId, written] = await Promise.all(ways.map((args) => user.run(args)));
+  const [shown, written, named] = await Promise.all(ways.map((args) => user.run(args)));
 
-  for (const ran of [shown, rendered, byId, written]) {
+  for (const ran of [shown, written, named]) {
     assert.deepEqual([ran?.code, ran?.stderr], [0, TOLD]);
   }
   expect(shown?.stdout).toContain("<!doctype html>");
-  assert.equal(rendered?.stdout, shown?.stdout);
-  assert.equal(byId?.stdout, shown?.stdout);
-  assert.equal(written?.stdout, "");
-  assert.equal(readFileSync(join(user.cwd, "page.html"), "utf8"), shown?.stdout);
+  assert.deepEqual([written?.stdout, named?.stdout], ["", ""]);
+  for (const name of ["page.html", "other.html"]) {
+    assert.equal(readFileSync(join(user.cwd, name), "utf8"), shown?.stdout);
+  }
 });
 
 test("--last shows a session's end with bad lines in their places, and no totals", async () => {
   const { user, log } = userOfThread();
-  const { code, stdout } = await user.run(["show", "hello", "--html", "-", "--last", "3"]);
+  const { code, stdout } = await user.run(["export", "hello", "--format", "html", "--last", "3"]);
 
   assert.equal(code, 0);
   const page = ParsedHtml.page(stdout);
@@ -120,7 +119,9 @@ test("--last shows a session's end with bad lines in their places, and no totals
 test("--thinking unfolds thinking, --no-tools shows only the names of tools", async () => {
   const { user } = userOfThread();
   const run = async (...args: string[]) => {
-    return ParsedHtml.page((await user.run(["show", "hello", "--html", "-", ...args])).stdout);
+    return ParsedHtml.page(
+      (await user.run(["export", "hello", "--format", "html", ...args])).stdout,
+    );
   };
   const isOpen = ({ elements }: ParsedHtml) =>
     elements.some(({ attrs }) => attrs.some(({ name }) => name === "open"));
@@ -143,8 +144,8 @@ test("HomeAgent sessions and logs outside any store can be shown as a page", asy
   ]);
   put(join(user.cwd, "stray.jsonl"), `${JSON.stringify(turn("user", { content: "stray" }))}\n`);
   const [stored, stray] = await Promise.all([
-    user.run(["show", "cook/s1", "--html", "-"]),
-    user.run(["show", "./stray.jsonl", "--html", "-"]),
+    user.run(["export", "cook/s1", "--format", "html"]),
+    user.run(["export", "./stray.jsonl", "--format", "html"]),
   ]);
 
   assert.deepEqual([stored.code, stray.code], [0, 0], stored.stderr + stray.stderr);
@@ -154,26 +155,29 @@ test("HomeAgent sessions and logs outside any store can be shown as a page", asy
   expect(ParsedHtml.page(stray.stdout).withClass("session")).toEqual(["stray.jsonl"]);
 });
 
-test("--html never overwrites the log, a device or a directory", async () => {
+test("a page never overwrites the log or a device", async () => {
   const { user, log } = userOfThread();
   const before = readFileSync(log);
-  for (const target of [log, "/dev/null", "."]) {
-    const { code, stderr } = await user.run(["show", "hello", "--html", target]);
+  for (const target of [log, "/dev/null"]) {
+    const { code, stderr } = await user.run(["export", "hello", "--format", "html", "-o", target]);
     assert.equal(code, 2, target);
     expect(stderr).toContain("choose another");
   }
   assert.ok(readFileSync(log).equals(before));
   assert.ok(statSync("/dev/null").isCharacterDevice());
-  const nowhere = await user.run(["show", "hello", "--html", "no/such/page.html"]);
+  const nowhere = await user.run(["export", "hello", "--output", "no/such/page.html"]);
   assert.equal(nowhere.code, 7);
 });
 
-test("--html refuses --json, an empty path and the options of other documents", async () => {
+test("a format refuses an empty path and the options of others", async () => {
   const { user } = userOfThread();
   for (const args of [
-    ["show", "hello", "--html", "x", "--json"],
-    ["show", "hello", "--html", ""],
-    ["render", "hello", "--html", "--no-metadata"],
+    ["export", "hello", "-o", ""],
+    ["export", "hello", "--format", "html", "--json"],
+    ["export", "hello", "--content"],
+    ["export", "hello", "--format", "otlp", "-o", "x"],
+    ["export", "hello", "--last", "3"],
+    ["export", "hello", "--format", "html", "--no-metadata"],
   ]) {
     assert.equal((await user.run(args)).code, 2, args.join(" "));
   }
@@ -184,7 +188,7 @@ test("consecutive bad lines are listed up to a limit, then counted", async () =>
   const bad = (count: number) => Array.from({ length: count }, () => "bad");
   putThread(user.cwd, "hello-1", [...bad(100), event("user_message", { text: "x" }), ...bad(101)]);
   for (const args of [[], ["--last", "1"]]) {
-    const { stdout } = await user.run(["show", "hello-1", "--html", "-", ...args]);
+    const { stdout } = await user.run(["export", "hello-1", "--format", "html", ...args]);
     const { length } = ParsedHtml.page(stdout).withClass("bad");
     // Read from the end, the bad lines before the entry are never reached.
     assert.equal(length, args.length === 0 ? 201 : 101, args.join());
@@ -210,7 +214,7 @@ test("a session far larger than memory can be shown as a page", async () => {
     writeSync(log, asLines(...lines));
   }
   const env = { NODE_OPTIONS: "--max-old-space-size=32" };
-  const { code, stderr } = await user.run(["show", "hello-1", "--html", "page.html"], { env });
+  const { code, stderr } = await user.run(["export", "hello-1", "--output", "page.html"], { env });
 
   assert.equal(code, 0, stderr.slice(-2000));
   assert.ok(statSync(join(user.cwd, "page.html")).size > 64 * 1024 * 1024);

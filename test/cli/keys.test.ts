@@ -89,7 +89,7 @@ test("VERBATIM_KEY_DIR changes where keys are kept, and a relative path is refus
     (await run(user, "init --json", { env: { VERBATIM_KEY_DIR: directory } })).stdout,
   );
   assert.equal(key?.directory, directory);
-  const relative = await user.run(["keys", "list"], { env: { VERBATIM_KEY_DIR: "keys" } });
+  const relative = await user.run(["keys", "ls"], { env: { VERBATIM_KEY_DIR: "keys" } });
   assert.equal(relative.code, 7);
   expect(relative.stderr).toContain("BAD_SETTING");
 });

@@ -231,10 +231,10 @@ test("ls lists a signed session whose log was deleted as missing, until its head
   rmSync(join(user.cwd, ".ai"), { recursive: true });
   const text = await user.run(["ls"]);
   assert.match(text.stdout, /gone-1 .* missing /);
-  assert.match(text.stderr, /1 session is missing.*verbatim head forget gone-1/s);
+  assert.match(text.stderr, /1 session is missing.*verbatim keys head forget gone-1/s);
   const [line] = jsonLines((await user.run(["ls", "--json"])).stdout);
   expect(line).toMatchObject({ id: "gone-1", missing: true, live: false });
-  const { code } = await user.run(["head", "forget", "gone-1"]);
+  const { code } = await user.run(["keys", "head", "forget", "gone-1"]);
   assert.equal(code, 0);
   const after = await user.run(["ls", "--json"]);
   assert.equal(after.stdout, "");

@@ -19,9 +19,9 @@ const THREAD = [
 
 test.each([
   [["show", "hello-1"], `▸ look ${LONG} (no result)\n    in:\n        [\n          ${LONG}\n`],
-  [["render", "hello-1"], `"id": ${LONG}`],
-  [["show", "hello-1", "--html", "-"], LONG],
-  [["show", "hello-1", "--html", "-"], `<span class="number">${LONG}</span>`],
+  [["export", "hello-1"], `"id": ${LONG}`],
+  [["export", "hello-1", "--format", "html"], LONG],
+  [["export", "hello-1", "--format", "html"], `<span class="number">${LONG}</span>`],
   [["search", LONG], LONG],
 ] as const)("`%j` prints an integer of 64 bits as it is in the log", async (command, printed) => {
   const user = new CliUser();

@@ -28,7 +28,7 @@ test.each([
   [["show", "droid-1"], 7],
   [["show", "droid-1", "--json"], 0],
   [["show", "droid-1", "--last", "1"], 7],
-  [["render", "droid-1"], 7],
+  [["export", "droid-1"], 7],
   [["export", "droid-1", "--format", "etf"], 7],
 ] as const)(
   "%s reports that no message was understood, and which program wrote the file",
@@ -44,7 +44,7 @@ test.each([
 
 test("a page of such a session reports it, too", async () => {
   const user = userWithOthers();
-  const { code, stderr } = await user.run(["show", "droid-1", "--html", "page.html"]);
+  const { code, stderr } = await user.run(["export", "droid-1", "--output", "page.html"]);
   assert.equal(code, 7);
   expect(stderr).toMatch(SAID);
   expect(readFileSync(join(user.cwd, "page.html"), "utf8")).toMatch(SAID);

@@ -27,7 +27,7 @@ const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
     [["show", "hello-1"], 0],
     [["show", "hello-1", "--json"], 0],
     [["show", "none"], 7],
-    [["keys", "list"], 0],
+    [["keys", "ls"], 0],
     [["verify"], 3],
     [["verify", "--json"], 3],
   ],

@@ -29,7 +29,7 @@ async function withOriginal(): Promise<CliUser> {
 }
 
 function trust(user: CliUser, ...more: string[]) {
-  return user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes", ...more]);
+  return user.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes", ...more]);
 }
 
 async function codeOf(user: CliUser, ...args: string[]): Promise<number | null> {
@@ -44,7 +44,7 @@ test("a key is trusted for the original's format only with --profile rye", async
   assert.equal((await trust(user, "--profile", "python")).code, 2);
   const trusted = await trust(user, ...RYE);
   assert.equal(trusted.code, 0, trusted.stderr);
-  const listed = jsonLines((await user.run(["trust", "list", "--json"])).stdout);
+  const listed = jsonLines((await user.run(["keys", "trust", "ls", "--json"])).stdout);
   assert.equal(listed.find(({ owner }) => owner === "Ada")?.profile, "rye");
   assert.equal(await codeOf(user, "verify", ID, ...RYE), 0);
   assert.equal(await codeOf(user, "verify", ID), 4, "and only when it is asked for");
@@ -66,7 +66,7 @@ test("handoff accepts a thread of the original after it is vouched for with --pr
   const user = await withOriginal();
   await trust(user, ...RYE);
   const bundle = join(user.cwd, "out.vbx");
-  const handoff = ["handoff", ID, "--output", bundle];
+  const handoff = ["export", "--format", "bundle", ID, "--output", bundle];
   for (const flags of [[], RYE]) {
     const refused = await user.run([...handoff, ...flags]);
     assert.notEqual(refused.code, 0);
@@ -74,7 +74,7 @@ test("handoff accepts a thread of the original after it is vouched for with --pr
     assert.ok(!existsSync(bundle));
     if (flags === RYE) expect(refused.stderr).toContain("repair --vouch --profile rye");
   }
-  const vouch = ["repair", "--vouch", "--yes", ID];
+  const vouch = ["doctor", "--fix", "--vouch", "--yes", ID];
   assert.notEqual((await user.run(vouch)).code, 0);
   const vouched = await user.run([...vouch, ...RYE]);
   assert.equal(vouched.code, 0, vouched.stderr);

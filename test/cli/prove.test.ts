@@ -1,4 +1,4 @@
-/** `verbatim prove` and `verify FILE.vbp`: what a person and a script see. */
+/** `verbatim redact prove` and `verify FILE.vbp`: what a person and a script see. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -30,7 +30,7 @@ class Prover extends CliUser {
   }
 
   prove(...args: string[]) {
-    return this.run(["prove", ID, ...args]);
+    return this.run(["redact", "prove", ID, ...args]);
   }
 }
 
@@ -78,13 +78,29 @@ test("entries of a disclosed copy are proven from it, unless they are withheld t
   const [entry, secret] = [user.lineOf("the answer"), user.lineOf("private")].map(String);
   const redact = ["redact", ID, "--reason", "x", "--match", "private", "-o", "hello.vbd", "--yes"];
   expect((await user.run(redact)).code).toBe(0);
-  const made = await user.run(["prove", "hello.vbd", "--entry", entry ?? "", "-o", "a.vbp"]);
+  const made = await user.run([
+    "redact",
+    "prove",
+    "hello.vbd",
+    "--entry",
+    entry ?? "",
+    "-o",
+    "a.vbp",
+  ]);
   expect([made.code, made.stderr]).toEqual([0, ""]);
   expect((await user.run(["verify", "a.vbp"])).code).toBe(0);
   const direct = await user.prove("--entry", entry ?? "", "-o", "b.vbp");
   expect(direct.code).toBe(0);
   expect(readFileSync(join(user.cwd, "b.vbp"))).toEqual(readFileSync(join(user.cwd, "a.vbp")));
-  const hidden = await user.run(["prove", "hello.vbd", "--entry", secret ?? "", "-o", "c.vbp"]);
+  const hidden = await user.run([
+    "redact",
+    "prove",
+    "hello.vbd",
+    "--entry",
+    secret ?? "",
+    "-o",
+    "c.vbp",
+  ]);
   expect([hidden.code, hidden.stderr]).toEqual([7, expect.stringContaining("is withheld here")]);
   assert.ok(!existsSync(join(user.cwd, "c.vbp")));
 });

@@ -119,11 +119,14 @@ test("an existing file is never replaced, and nothing is left next to it", async
   assert.deepEqual(readdirSync(user.cwd).sort(), [".ai", "mine.vbd"]);
 });
 
-test("verify --key is refused for a session, whose signer is trusted by `trust add`", async () => {
+test("verify --key is refused for a session, whose signer is trusted by `keys trust add`", async () => {
   const user = new Redactor();
   await user.record([SECRET]);
   const { code, stderr } = await user.run(["verify", ID, "--key", "ada.pem"]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining("verbatim trust add FILE --owner")]);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("verbatim keys trust add FILE --owner"),
+  ]);
 });
 
 test("wrong arguments are wrong usage", async () => {
@@ -188,7 +191,7 @@ test("an older copy is no rollback: it says that later checkpoints were seen her
   expect([code, said]).toEqual([0, expect.stringMatching(/verified in part: .* withheld\n/)]);
   expect(said).toMatch(/up to checkpoint \d+; later ones were seen here/);
   expect((await user.run(["verify", "a.vbd", "--require-pin"])).code).toBe(0);
-  const { stdout } = await user.run(["head", "export"]);
+  const { stdout } = await user.run(["keys", "head", "export"]);
   const other = new CliUser();
   writeFileSync(join(other.cwd, "pins.jsonl"), stdout);
   const { stdout: pem } = await user.run(["keys", "export"]);
@@ -213,7 +216,7 @@ test("a copy that a pinned head contradicts is a rollback", async () => {
   writeFileSync(user.path, before);
   const meta = join(user.path, "../thread.json");
   if (existsSync(meta)) rmSync(meta);
-  expect((await user.run(["head", "accept", ID, "--yes"])).code).toBe(0);
+  expect((await user.run(["keys", "head", "accept", ID, "--yes"])).code).toBe(0);
   await user.record(["or that way"]);
   const { code, stdout } = await user.run(["verify", "a.vbd", "--json"]);
   expect([code, jsonLines(stdout)[0]]).toEqual([
@@ -249,7 +252,7 @@ test("resume, unpack and show refuse a copy", async () => {
   await user.redact("--match", "Mill Lane", "-o", "a.vbd", "--yes");
   for (const args of [
     ["resume", "a.vbd", "--for", "anthropic"],
-    ["unpack", "a.vbd"],
+    ["import", "a.vbd"],
     ["show", "a.vbd"],
   ]) {
     const { code, stderr } = await user.run(args);

@@ -1,4 +1,4 @@
-/** `verbatim repair` as a person or a script uses it. The repairs are tested with the library. */
+/** `verbatim doctor --fix` as a person or a script uses it. The repairs are tested with the library. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync, readFileSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ async function userWithSickThread(): Promise<{ user: CliUser; path: string }> {
 
 test("repair prints what it did, and exits 0 when no finding is left", async () => {
   const { user, path } = await userWithSickThread();
-  const { code, stdout, stderr } = await user.run(["repair", "hello-1"]);
+  const { code, stdout, stderr } = await user.run(["doctor", "--fix", "hello-1"]);
   assert.deepEqual([code, stderr], [0, ""]);
   assert.equal(
     stdout,
@@ -39,9 +39,9 @@ test("repair prints what it did, and exits 0 when no finding is left", async () 
 test("a second run changes no name, byte, time or permission, and says so", async () => {
   const user = new CliUser();
   await makeSickStore(user.cwd);
-  assert.equal((await user.run(["repair", "--all"])).code, 1);
+  assert.equal((await user.run(["doctor", "--fix"])).code, 1);
   const before = [await settledTreeAt(user.cwd), treeAt(user.home)];
-  const { code, stdout } = await user.run(["repair", "--all"]);
+  const { code, stdout } = await user.run(["doctor", "--fix"]);
   assert.equal(code, 1);
   assert.match(stdout, /nothing to mend, \d+ left\n$/);
   assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);
@@ -50,20 +50,20 @@ test("a second run changes no name, byte, time or permission, and says so", asyn
 test("findings that cannot be repaired are reported with the reason, and the exit code is 1", async () => {
   const { user, path } = await userWithSickThread();
   appendFileSync(path, '"}\nno json\nno json\n');
-  const { code, stdout } = await user.run(["repair", path]);
+  const { code, stdout } = await user.run(["doctor", "--fix", path]);
   assert.equal(code, 1);
   assert.match(
     stdout,
-    / {2}left error BAD_LINE: line 6, .*: not JSON \(and 2 more\): repair does not alter a log's bytes/,
+    / {2}left error BAD_LINE: line 6, .*: not JSON \(and 2 more\): --fix does not alter a log's bytes/,
   );
 });
 
 test("a dry run prints what would be repaired and what would be left", async () => {
   const { user, path } = await userWithSickThread();
   const before = await settledTreeAt(user.cwd);
-  const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
+  const { code, stdout } = await user.run(["doctor", "--fix", "--dry-run"]);
   assert.equal(code, 0);
-  assert.match(stdout, /would mend warning TORN_TAIL: .*: repair keeps the bytes/);
+  assert.match(stdout, /would mend warning TORN_TAIL: .*: --fix keeps the bytes/);
   assert.match(stdout, /looked at 1 session: would mend 2, 0 left\n$/);
   assert.deepEqual(treeAt(user.cwd), before);
   assert.equal(existsSync(`${path}.torn-0`), false);
@@ -72,7 +72,7 @@ test("a dry run prints what would be repaired and what would be left", async () 
 test("--json prints one step per line, and a summary last", async () => {
   const { user, path } = await userWithSickThread();
   appendFileSync(path, "\n");
-  const { code, stdout } = await user.run(["repair", "--all", "--json"]);
+  const { code, stdout } = await user.run(["doctor", "--fix", "--json"]);
   assert.equal(code, 1);
   const directory = dirname(path);
   assert.deepEqual(jsonLines(stdout), [
@@ -102,30 +102,31 @@ test("a session that is being written is refused, the others are repaired, and t
   rmSync(join(dirname(other), "transcript.md"));
   const holder = startChild("test/support/lock-holder.ts", `${path}.lock`);
   assert.equal(await holder.line(), "held");
-  const { code, stdout } = await user.run(["repair", "--all"]);
+  const { code, stdout } = await user.run(["doctor", "--fix"]);
   assert.equal(code, 7);
   assert.match(stdout, /failed: .* is being written by another; .* \(LOG_LOCKED\)/);
   assert.match(stdout, /^other-2 .*\n {2}mended DERIVED_MISSING/m);
   assert.equal(readFileSync(path, "utf8").endsWith('{"torn'), true);
 });
 
-test("repair requires a session, a path or --all", async () => {
+test("what only --fix takes is refused without it", async () => {
   const { user } = await userWithSickThread();
-  const none = await user.run(["repair"]);
-  assert.equal(none.code, 2);
-  assert.match(none.stderr, /--all/);
-  assert.equal((await user.run(["repair", "--all", "hello-1"])).code, 2);
-  assert.equal((await user.run(["repair", "nobody"])).code, 7);
+  for (const flag of ["--dry-run", "--vouch", "--yes"]) {
+    const { code, stderr } = await user.run(["doctor", flag, "hello-1"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /needs --fix/);
+  }
+  assert.equal((await user.run(["doctor", "--fix", "nobody"])).code, 7);
 });
 
 test("several sessions can be named, and a store by its root", async () => {
   const { user, path } = await userWithSickThread();
   const other = await writeThread(user.cwd, "other-2", WHOLE_THREAD);
   appendFileSync(other, "{");
-  const { code, stdout } = await user.run(["repair", "hello-1", other]);
+  const { code, stdout } = await user.run(["doctor", "--fix", "hello-1", other]);
   assert.equal(code, 0);
   expect(stdout).toMatch(/looked at 2 sessions: mended 3, 0 left\n$/);
   appendFileSync(path, "{");
-  const { stdout: ofStore } = await user.run(["repair", user.cwd]);
+  const { stdout: ofStore } = await user.run(["doctor", "--fix", user.cwd]);
   expect(ofStore).toMatch(/looked at 2 sessions: mended 1, 0 left\n$/);
 });

@@ -59,7 +59,7 @@ test.each(RYE_THREADS)(
       const [show, json, render] = await Promise.all([
         user.run(["show", id]),
         user.run(["show", id, "--json"]),
-        user.run(["render", "--thread-id", id, "--thinking"]),
+        user.run(["export", id, "--thinking"]),
       ]);
       assert.deepEqual([show.code, json.code, render.code], [0, 0, 0], show.stderr);
       expect(show.stdout).toContain("## User");

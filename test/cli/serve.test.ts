@@ -102,7 +102,7 @@ test("a port that the server of the same data has is reported as that, with how 
 
 test("once there are tokens, the commands to try have one, also for a server that others can reach", async () => {
   const user = new CliUser();
-  const made = await user.run(["token", "create", "--data", "streams"]);
+  const made = await user.run(["server", "token", "create", "--data", "streams"]);
   for (const host of ["127.0.0.1", "0.0.0.0"]) {
     const args = ["--port", "0", "--host", host, "--data", "streams", "--root", "."];
     const running = user.start(["serve", ...args]);
@@ -111,7 +111,7 @@ test("once there are tokens, the commands to try have one, also for a server tha
     assert.match(lines[0] ?? "", /^verbatim listens on http:\/\/127\.0\.0\.1:\d+$/);
     const text = lines.join("\n");
     assert.equal(text.includes("others can reach it on 0.0.0.0, with a token"), host === "0.0.0.0");
-    assert.match(text, /it asks for a token of `verbatim token create --data /);
+    assert.match(text, /it asks for a token of `verbatim server token create --data /);
     assert.doesNotMatch(text, /every user of this machine|http:\/\/0\.0\.0\.0/);
     const commands = lines.filter((line) => line.startsWith("  curl "));
     assert.equal(commands.length, 3);

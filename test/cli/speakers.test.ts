@@ -61,7 +61,7 @@ test("role:user finds what people typed, including while the agent worked, and n
 });
 
 test("a page has the speaker as the heading of each entry", async () => {
-  const { stdout } = await userWith(MIXED).run(["show", "s", "--html", "-"]);
+  const { stdout } = await userWith(MIXED).run(["export", "s", "--format", "html"]);
   const heads = new Map<string, string>();
   for (const [, head = "", body = ""] of stdout.matchAll(/<h2>(.*?)<\/h2>(.*?)<\/article>/gs)) {
     const word = /\w+word/.exec(body)?.[0];
@@ -108,7 +108,7 @@ test("a queued prompt of an older version is the user's in search, pages and ETF
     answered("answer"),
   ]);
   assert.equal((await user.run(["search", "role:user waitingword"])).code, 0);
-  const page = (await user.run(["show", "s", "--html", "-"])).stdout;
+  const page = (await user.run(["export", "s", "--format", "html"])).stdout;
   expect(page).toMatch(
     /by-user[^>]*>\s*<header class="who"><h2>User<\/h2>(?:(?!<\/article>).)*waitingword/s,
   );

@@ -37,7 +37,7 @@ test("only ls loads SQLite, and no reading command loads Zod", async () => {
   for (const args of [
     ["show", "hello-1"],
     ["show", "cook/s1"],
-    ["render", "hello-1"],
+    ["export", "hello-1"],
     ["record", "--dialect", "homeagent", "--agent", "cook"],
   ]) {
     const loaded = await loadedBy(user, args);

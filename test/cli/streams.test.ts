@@ -15,7 +15,7 @@ test("a stream without a message is backed up, and reported as empty by verify",
   await fetch(`${await urlOf(running)}/v1/stream/s`, { method: "PUT", headers });
   running.signal("SIGTERM");
   assert.equal(await running.exitCode(), 0);
-  const backedUp = await user.run(["backup", "copy", "--data", "data"]);
+  const backedUp = await user.run(["server", "backup", "copy", "--data", "data"]);
   assert.match(backedUp.stdout, /^1 stream, /);
   const { code, stdout, stderr } = await user.run(["verify", "copy"]);
   assert.deepEqual([code, stdout], [2, ""]);
@@ -29,7 +29,7 @@ test("backup without a data directory says how to name it", async () => {
     [[], /verbatim: there is no such directory; name the data directory of a server with --data/],
     [["--data", "other"], /it has no meta.jsonl; name the data directory of a server with --data/],
   ] as const) {
-    const { code, stderr } = await user.run(["backup", "copy", ...args]);
+    const { code, stderr } = await user.run(["server", "backup", "copy", ...args]);
     assert.equal(code, 7);
     assert.match(stderr, said);
   }
@@ -51,10 +51,10 @@ test("a server signs and is backed up while it runs, and its backup is verified,
   const checkedBusy = await user.run(["serve", "--check", data]);
   assert.equal(checkedBusy.code, 7);
   assert.match(checkedBusy.stderr, /in use.*LOG_LOCKED/s);
-  const backedUp = await user.run(["backup", copy, "--data", data, "--json"]);
+  const backedUp = await user.run(["server", "backup", copy, "--data", data, "--json"]);
   assert.equal(backedUp.code, 0, backedUp.stderr);
   assert.equal(jsonLines(backedUp.stdout)[0]?.streams, 1);
-  const again = await user.run(["backup", copy, "--data", data]);
+  const again = await user.run(["server", "backup", copy, "--data", data]);
   assert.equal(again.code, 7);
   assert.match(again.stderr, /it is not empty.*BACKUP_REFUSED/s);
   running.signal("SIGTERM");
@@ -92,7 +92,7 @@ test("a server signs and is backed up while it runs, and its backup is verified,
     [found[0]?.session, found[0]?.severity, found[0]?.path],
     ["/chat/1", "error", log],
   );
-  const repaired = await user.run(["repair", data]);
+  const repaired = await user.run(["doctor", "--fix", data]);
   assert.equal(repaired.code, 1);
   assert.match(repaired.stdout, /left error BYTES_DAMAGED.*: restore the directory from a backup/);
   assert.equal((await user.run(["verify", data])).code, 1);
@@ -176,7 +176,7 @@ test("search finds words in streams and forks, and not in deleted streams", asyn
   }
 });
 
-test("a stream shorter than its checkpoints cover is signed again after `head accept", async () => {
+test("a stream shorter than its checkpoints cover is signed again after `keys head accept", async () => {
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/chat/1"], "--sign");
@@ -194,7 +194,15 @@ test("a stream shorter than its checkpoints cover is signed again after `head ac
   rmSync(user.data, { recursive: true });
   cpSync(copy, user.data, { recursive: true });
 
-  const accept = await user.run(["head", "accept", "/chat/1", "--yes", "--root", user.data]);
+  const accept = await user.run([
+    "keys",
+    "head",
+    "accept",
+    "/chat/1",
+    "--yes",
+    "--root",
+    user.data,
+  ]);
   assert.equal(accept.code, 0, accept.stderr);
   assert.deepEqual(await user.verdicts(), { "/chat/1": "verified" });
   await user.serve(["/chat/1"], "--sign");
@@ -206,7 +214,7 @@ test("streams restored from an older backup are signed again after their lost he
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/chat/1", "/raw"], "--sign");
-  assert.equal((await user.run(["backup", copy, "--data", user.data])).code, 0);
+  assert.equal((await user.run(["server", "backup", copy, "--data", user.data])).code, 0);
   await user.serve(["/chat/1", "/raw", "/new"], "--sign");
   rmSync(user.data, { recursive: true });
   cpSync(copy, user.data, { recursive: true });
@@ -216,16 +224,16 @@ test("streams restored from an older backup are signed again after their lost he
   assert.deepEqual(await user.verdicts(copy), rolledBack);
 
   const where = ["--root", user.data];
-  const asked = await user.run(["head", "accept", "/chat/1", ...where]);
+  const asked = await user.run(["keys", "head", "accept", "/chat/1", ...where]);
   assert.equal(asked.code, 2, "there is no terminal to ask at");
   assert.match(asked.stderr, /checkpoint 2 of \/chat\/1 is lost/);
-  const accepted = await user.run(["head", "accept", "chat/1", "/raw", "--yes", ...where]);
+  const accepted = await user.run(["keys", "head", "accept", "chat/1", "/raw", "--yes", ...where]);
   assert.equal(accepted.code, 0, accepted.stderr);
   assert.match(accepted.stdout, /^accepted \/chat\/1 at checkpoint 1\naccepted \/raw at /);
-  const gone = await user.run(["head", "accept", "/new", "--yes", ...where]);
+  const gone = await user.run(["keys", "head", "accept", "/new", "--yes", ...where]);
   assert.equal(gone.code, 7);
-  assert.match(gone.stderr, /no stream \/new; `verbatim head forget` .*STREAM_NOT_FOUND/s);
-  assert.equal((await user.run(["head", "forget", "/new", ...where])).code, 0);
+  assert.match(gone.stderr, /no stream \/new; `verbatim keys head forget` .*STREAM_NOT_FOUND/s);
+  assert.equal((await user.run(["keys", "head", "forget", "/new", ...where])).code, 0);
   assert.deepEqual(await user.verdicts(), { "/chat/1": "verified", "/raw": "verified" });
 
   const said = await user.serve(["/chat/1", "/raw", "/new"], "--sign");
@@ -241,7 +249,7 @@ test("streams restored from an older backup are signed again after their lost he
     ["recovery", 2],
     "the loss is recorded",
   );
-  const again = await user.run(["head", "accept", "/raw", ...where]);
+  const again = await user.run(["keys", "head", "accept", "/raw", ...where]);
   assert.deepEqual([again.code, again.stdout], [0, ""], "there is nothing to accept any more");
 });
 
@@ -249,12 +257,12 @@ test("a backup that is served in another directory can be accepted there", async
   const user = new StreamUser();
   const copy = join(user.cwd, "copy");
   await user.serve(["/s"], "--sign");
-  assert.equal((await user.run(["backup", copy, "--data", user.data])).code, 0);
+  assert.equal((await user.run(["server", "backup", copy, "--data", user.data])).code, 0);
   await user.serve(["/s"], "--sign");
   user.data = copy;
   assert.deepEqual(await user.verdicts(), { "/s": "rollback BEHIND" });
   assert.match(await user.serve(["/s"], "--sign"), /\/s is not signed any further: .*rollback/);
-  const accepted = await user.run(["head", "accept", "/s", "--yes", "--root", copy]);
+  const accepted = await user.run(["keys", "head", "accept", "/s", "--yes", "--root", copy]);
   assert.equal(accepted.code, 0, accepted.stderr);
   assert.doesNotMatch(await user.serve(["/s"], "--sign"), /not signed/);
   // Bytes from before it was accepted were found unsigned.
@@ -272,7 +280,7 @@ test("unsigned content of a stream is shown, and the stream is verified after a 
   const codeOf = async (...flags: string[]) =>
     (await user.run(["verify", user.data, ...flags])).code;
   assert.deepEqual([await codeOf(), await codeOf("--lenient")], [5, 0]);
-  const vouch = ["repair", "--vouch", "/chat/1", "--root", user.data];
+  const vouch = ["doctor", "--fix", "--vouch", "/chat/1", "--root", user.data];
   const dry = await user.run([...vouch, "--dry-run"]);
   assert.deepEqual([dry.code, dry.stdout.split("\n").length], [0, 4], dry.stderr);
   assert.match(
@@ -305,7 +313,7 @@ test("heads of streams cannot be changed while a server runs there, or after it 
   const running = user.start(["serve", "--sign", "--port", "0", "--data", user.data]);
   const stream = `${await urlOf(running)}/v1/stream/s`;
   await fetch(stream, { method: "PUT", headers, body: '{"n":1}' });
-  const pin = ["head", "pin", "/s", "--root", user.data];
+  const pin = ["keys", "head", "pin", "/s", "--root", user.data];
   const busy = await user.run(pin);
   assert.equal(busy.code, 7);
   assert.match(busy.stderr, /in use by a server.*LOG_LOCKED/s);
@@ -314,7 +322,7 @@ test("heads of streams cannot be changed while a server runs there, or after it 
   assert.equal(killed.code, 7);
   assert.match(killed.stderr, /records of the journal are not carried out.*NOT_VERIFIED/s);
   await user.serve(["/t"], "--sign");
-  assert.equal((await user.run(["head", "pin", "/t", "--root", user.data])).code, 0);
+  assert.equal((await user.run(["keys", "head", "pin", "/t", "--root", user.data])).code, 0);
 });
 
 test("signed streams of a deleted data directory are reported as missing until their heads are forgotten", async () => {
@@ -327,19 +335,22 @@ test("signed streams of a deleted data directory are reported as missing until t
   assert.equal(recorded.code, 0, recorded.stderr);
   const sound = { "/a": "verified", "/b": "verified", "s-1": "verified" };
   assert.deepEqual(await user.verdicts(), sound);
-  await user.run(["head", "export", "pins.jsonl"]);
+  await user.run(["keys", "head", "export", "pins.jsonl"]);
   const gone = { "/a": "rollback BEHIND", "/b": "rollback BEHIND" };
   rmSync(join(user.data, "meta.jsonl"));
   assert.deepEqual(await user.verdicts(), { ...sound, ...gone });
   for (const name of ["journal", "logs"]) rmSync(join(user.data, name), { recursive: true });
   const missed = await user.run(["verify", user.data]);
   assert.equal(missed.code, 6, missed.stderr);
-  assert.match(missed.stdout, /^\/a: rollback\n.*BEHIND.*\n.*`verbatim head forget ID`\n\/b: /);
+  assert.match(
+    missed.stdout,
+    /^\/a: rollback\n.*BEHIND.*\n.*`verbatim keys head forget ID`\n\/b: /,
+  );
   rmSync(user.data, { recursive: true });
   assert.deepEqual(await user.verdicts(), { ...gone, "s-1": "rollback BEHIND" });
 
   for (const name of ["/a", "/b", "s-1"]) {
-    assert.equal((await user.run(["head", "forget", name, "--root", user.data])).code, 0);
+    assert.equal((await user.run(["keys", "head", "forget", name, "--root", user.data])).code, 0);
   }
   const forgotten = await user.run(["verify", user.data]);
   assert.equal(forgotten.code, 7);

@@ -99,7 +99,7 @@ test("a time stamp of the head is kept, and checked by openssl against the user'
   const user = new User();
   await user.thread(2);
   const tsa = await authority();
-  const [code, text] = await user.ran("head", "timestamp", ID, "--tsa", tsa.url);
+  const [code, text] = await user.ran("keys", "head", "timestamp", ID, "--tsa", tsa.url);
   assert.equal(code, 0, text);
   const path = stampIn(user);
   expect(text).toContain(path);
@@ -131,7 +131,7 @@ test("a refused, endless or missing answer of an authority is an error, and noth
   const user = new User();
   await user.thread(2);
   const tsa = await authority();
-  const ask = (url = tsa.url) => user.ran("head", "timestamp", ID, "--tsa", url);
+  const ask = (url = tsa.url) => user.ran("keys", "head", "timestamp", ID, "--tsa", url);
   for (const [reply, status] of [
     [Buffer.from("x"), 200],
     [Buffer.alloc(0), 200],
@@ -152,13 +152,13 @@ test("without openssl a kept time stamp is not checked, and none can be made", a
   const user = new User();
   await user.thread(2);
   const tsa = await authority();
-  assert.equal((await user.ran("head", "timestamp", ID, "--tsa", tsa.url))[0], 0);
+  assert.equal((await user.ran("keys", "head", "timestamp", ID, "--tsa", tsa.url))[0], 0);
   const env = { PATH: join(user.home, "empty") };
   const own = { env, isOwnProcess: true };
   const verified = await user.run(["verify", ID, "--tsa-ca", tsa.ca], own);
   assert.equal(verified.code, 0, verified.stderr);
   expect(verified.stdout).toMatch(/is not checked: openssl failed: it is not installed/);
-  const made = await user.run(["head", "timestamp", ID, "--tsa", tsa.url], own);
+  const made = await user.run(["keys", "head", "timestamp", ID, "--tsa", tsa.url], own);
   assert.equal(made.code, 7);
   expect(made.stderr).toContain("PROGRAM_FAILED");
 });

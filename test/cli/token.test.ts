@@ -1,4 +1,4 @@
-/** `verbatim token` as a user runs it, and the server with these tokens. */
+/** `verbatim server token` as a user runs it, and the server with these tokens. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
 
-test("create prints only the token on stdout, list never shows it, revoke ends it", async () => {
+test("create prints only the token on stdout, ls never shows it, revoke ends it", async () => {
   const user = new CliUser();
   const data = ["--data", join(user.cwd, "streams")];
   const scopes = ["--scope", "append,read", "--path", "/chat/**,logs/*"];
   const made = await user.run([
+    "server",
     "token",
     "create",
     ...data,
@@ -27,7 +28,7 @@ test("create prints only the token on stdout, list never shows it, revoke ends i
   assert.ok(made.stderr.includes(`for a server with ${data.join(" ")}\n`), made.stderr);
   const [id] = /[0-9a-f]{8}/.exec(made.stderr) ?? [];
 
-  const listed = await user.run(["token", "list", ...data, "--json"]);
+  const listed = await user.run(["server", "token", "ls", ...data, "--json"]);
   const [entry] = jsonLines(listed.stdout);
   assert.deepEqual(
     [entry?.id, entry?.name, entry?.scopes, entry?.paths, entry?.state],
@@ -35,15 +36,15 @@ test("create prints only the token on stdout, list never shows it, revoke ends i
   );
   const lifetime = Date.parse(String(entry?.expiresAt)) - Date.parse(String(entry?.createdAt));
   assert.equal(lifetime, 30 * 24 * 3600 * 1000);
-  const table = await user.run(["token", "list", ...data]);
+  const table = await user.run(["server", "token", "ls", ...data]);
   assert.match(table.stdout, /laptop +read, append +chat\/\*\*, logs\/\* .*valid until/);
   for (const { stdout } of [listed, table]) assert.ok(!stdout.includes(token));
 
-  const revoked = await user.run(["token", "revoke", id ?? "", ...data]);
+  const revoked = await user.run(["server", "token", "revoke", id ?? "", ...data]);
   assert.equal(revoked.code, 0, revoked.stderr);
-  const after = await user.run(["token", "list", ...data]);
+  const after = await user.run(["server", "token", "ls", ...data]);
   assert.match(after.stdout, /revoked 20/);
-  assert.equal((await user.run(["token", "revoke", "none", ...data])).code, 7);
+  assert.equal((await user.run(["server", "token", "revoke", "none", ...data])).code, 7);
 });
 
 test("invalid options of token create are wrong usage, and create none", async () => {
@@ -58,17 +59,17 @@ test("invalid options of token create are wrong usage, and create none", async (
     ["--expires", "2020-01-01"],
     ["--name", "a\nb"],
   ]) {
-    const { code, stdout } = await user.run(["token", "create", ...args]);
+    const { code, stdout } = await user.run(["server", "token", "create", ...args]);
     assert.deepEqual([code, stdout], [2, ""], args.join(" "));
   }
-  const { stderr } = await user.run(["token", "list"]);
+  const { stderr } = await user.run(["server", "token", "ls"]);
   assert.match(stderr, /no tokens in/);
 });
 
 test("serve accepts a public address once there is a token, and logs requests without any secret", async () => {
   const user = new CliUser();
   const data = ["--data", join(user.cwd, "streams")];
-  const { stdout } = await user.run(["token", "create", ...data, "--json"]);
+  const { stdout } = await user.run(["server", "token", "create", ...data, "--json"]);
   const [made] = jsonLines(stdout);
   const log = join(user.cwd, "requests.jsonl");
   const running = user.start([

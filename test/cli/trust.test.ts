@@ -1,4 +1,4 @@
-/** `verbatim trust`, as a user runs it, at a terminal and in scripts. */
+/** `verbatim keys trust`, as a user runs it, at a terminal and in scripts. */
 
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
@@ -21,7 +21,7 @@ function newKey(user: CliUser, name: string) {
 }
 
 async function list(user: CliUser) {
-  const { code, stdout, stderr } = await user.run(["trust", "list", "--json"]);
+  const { code, stdout, stderr } = await user.run(["keys", "trust", "ls", "--json"]);
   assert.equal(code, 0, stderr);
   return jsonLines(stdout);
 }
@@ -29,7 +29,7 @@ async function list(user: CliUser) {
 test("add shows the whole id and asks; yes adds the key, any other answer exits 1", async () => {
   const user = new CliUser();
   const { kid, groups } = newKey(user, "ada.pem");
-  const args = ["trust", "add", "ada.pem", "--owner", "Ada"];
+  const args = ["keys", "trust", "add", "ada.pem", "--owner", "Ada"];
   for (const typed of ["n\n", "\n", "yeah\n", ""]) {
     const { code, shown } = await user.atTerminal(args, { typed });
     assert.equal(code, 1, JSON.stringify(typed));
@@ -63,7 +63,7 @@ test("add shows the whole id and asks; yes adds the key, any other answer exits 
 test("without a terminal, --yes is required; otherwise it is wrong usage and nothing changes", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
-  const args = ["trust", "add", "ada.pem", "--owner", "Ada"];
+  const args = ["keys", "trust", "add", "ada.pem", "--owner", "Ada"];
   const refused = await user.run(args, { input: "y\n" });
   assert.equal(refused.code, 2);
   expect(refused.stderr).toContain("--yes");
@@ -72,7 +72,7 @@ test("without a terminal, --yes is required; otherwise it is wrong usage and not
   assert.equal(code, 0);
   assert.equal(stdout, `trusted ${kid}\n`);
   for (const action of ["remove", "revoke"]) {
-    assert.equal((await user.run(["trust", action, kid], { input: "y\n" })).code, 2);
+    assert.equal((await user.run(["keys", "trust", action, kid], { input: "y\n" })).code, 2);
   }
   assert.equal((await list(user)).length, 1);
 });
@@ -85,9 +85,9 @@ test("a key can be a file, stdin or base64url, with limits", async () => {
   const limits = ["--purpose", "transcript,thread", "--sessions", "ci/**,nightly-*"];
   const times = ["--valid-after", "2026-01-01", "--valid-before", "2027-01-01T12:00:00Z"];
   for (const [args, input] of [
-    [["trust", "add", "1.pem", ...yes, ...limits, ...times], ""],
-    [["trust", "add", "-", ...yes], readFileSync(join(user.cwd, "2.pem"), "utf8")],
-    [["trust", "add", three.raw, ...yes], ""],
+    [["keys", "trust", "add", "1.pem", ...yes, ...limits, ...times], ""],
+    [["keys", "trust", "add", "-", ...yes], readFileSync(join(user.cwd, "2.pem"), "utf8")],
+    [["keys", "trust", "add", three.raw, ...yes], ""],
   ] as const) {
     const { code, stderr } = await user.run(args, { input });
     assert.equal(code, 0, stderr);
@@ -112,7 +112,7 @@ test("a key that begins with a dash is not taken for an option", async () => {
     const { x = "" } = generateKeyPairSync("ed25519").publicKey.export({ format: "jwk" });
     raw = x;
   }
-  const { code, stderr } = await user.run(["trust", "add", raw, "--owner", "Ada", "--yes"]);
+  const { code, stderr } = await user.run(["keys", "trust", "add", raw, "--owner", "Ada", "--yes"]);
   assert.equal(code, 0, stderr);
 });
 
@@ -136,7 +136,7 @@ test("wrong usage is reported, and a value that is not a key is refused with the
     [["A".repeat(43), ...owner], 7, "small order"],
     [["-", ...owner], 7, "not one PEM block"],
   ] as const) {
-    const ran = await user.run(["trust", "add", ...args]);
+    const ran = await user.run(["keys", "trust", "add", ...args]);
     assert.equal(ran.code, code, `${args.join(" ")}: ${ran.stderr}`);
     expect(ran.stderr).toContain(said);
   }
@@ -146,40 +146,40 @@ test("wrong usage is reported, and a value that is not a key is refused with the
 test("the user's own keys are listed first; they can be revoked, but not removed", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
-  await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  await user.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
   await user.run(["keys", "init"]);
   const [own, added] = await list(user);
   assert.deepEqual([own?.own, own?.owner, own?.purposes], [true, "you", ["transcript", "thread"]]);
   assert.equal(added?.kid, kid);
   const ownKid = String(own?.kid);
-  const removed = await user.run(["trust", "remove", ownKid, "--yes"]);
+  const removed = await user.run(["keys", "trust", "remove", ownKid, "--yes"]);
   assert.equal(removed.code, 2);
   expect(removed.stderr).toContain("revoke it instead");
-  const args = ["trust", "revoke", ownKid.slice(0, 8), "--reason", "stolen"];
+  const args = ["keys", "trust", "revoke", ownKid.slice(0, 8), "--reason", "stolen"];
   const { shown } = await user.atTerminal(args, { typed: "yes\n" });
   expect(shown).toContain("revoke this key for good? [y/N]");
   expect(shown).toContain(`revoked ${ownKid}`);
   const [after] = await list(user);
   assert.equal(after?.reason, "stolen");
   assert.ok(after?.revokedAt);
-  const { stdout } = await user.run(["keys", "list"]);
+  const { stdout } = await user.run(["keys", "ls"]);
   expect(stdout).toContain("current, revoked");
 });
 
 test("a removed key is unknown, and a name without a match is reported", async () => {
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
-  await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
-  const twice = await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  await user.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  const twice = await user.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
   assert.match(
     twice.stderr,
-    /it has the key already; `verbatim trust remove [0-9a-f]{64}` removes/,
+    /it has the key already; `verbatim keys trust remove [0-9a-f]{64}` removes/,
   );
-  const { code, stdout } = await user.run(["trust", "remove", kid.slice(0, 12), "--yes"]);
+  const { code, stdout } = await user.run(["keys", "trust", "remove", kid.slice(0, 12), "--yes"]);
   assert.equal(code, 0);
   assert.equal(stdout, `removed ${kid}\n`);
   assert.deepEqual(await list(user), []);
-  const again = await user.run(["trust", "remove", kid, "--yes"]);
+  const again = await user.run(["keys", "trust", "remove", kid, "--yes"]);
   assert.equal(again.code, 7);
   expect(again.stderr).toContain("KEY_NOT_FOUND");
 });
@@ -188,14 +188,14 @@ test("a project cannot add trusted keys", async () => {
   // Method: files that a project could contain, in the places where a lax program would look.
   const user = new CliUser();
   const { kid } = newKey(user, "ada.pem");
-  await user.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+  await user.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
   const trusted = readFileSync(join(user.home, ".config/verbatim/trust.json"));
   const other = new CliUser();
   for (const name of ["trust.json", ".verbatim.json", "config.json"]) {
     writeFileSync(join(other.cwd, name), trusted);
   }
   const env = { XDG_CONFIG_HOME: ".", XDG_STATE_HOME: "." };
-  const { stdout } = await other.run(["trust", "list", "--json"], { env });
+  const { stdout } = await other.run(["keys", "trust", "ls", "--json"], { env });
   assert.ok(!stdout.includes(kid));
   assert.equal(stdout, "");
 });
@@ -206,19 +206,19 @@ test("an unknown key is revoked in advance, by its whole id or its file, and the
   const input = '{"type":"user_message","text":"hi"}\n';
   assert.equal((await ada.run([...record, "--dialect", "rye"], { input })).code, 0);
   const { stdout: pem } = await ada.run(["keys", "export"]);
-  const [own] = jsonLines((await ada.run(["trust", "list", "--json"])).stdout);
+  const [own] = jsonLines((await ada.run(["keys", "trust", "ls", "--json"])).stdout);
   const kid = String(own?.kid);
   const log = join(ada.cwd, ".ai/threads/hello-1739012630/transcript.jsonl");
-  const short = await ben.run(["trust", "revoke", kid.slice(0, 12), "--yes"]);
+  const short = await ben.run(["keys", "trust", "revoke", kid.slice(0, 12), "--yes"]);
   expect([short.code, short.stderr]).toEqual([7, expect.stringContaining("by its whole id")]);
   writeFileSync(join(ben.cwd, "ada.pem"), pem);
   for (const [name, isKnown] of [
     [kid, false],
     ["ada.pem", true],
   ] as const) {
-    const revoked = await ben.run(["trust", "revoke", name, "--reason", "stolen", "--yes"]);
+    const revoked = await ben.run(["keys", "trust", "revoke", name, "--reason", "stolen", "--yes"]);
     expect([revoked.code, revoked.stdout]).toEqual([0, `revoked ${kid}\n`]);
-    const [entry] = jsonLines((await ben.run(["trust", "list", "--json"])).stdout);
+    const [entry] = jsonLines((await ben.run(["keys", "trust", "ls", "--json"])).stdout);
     expect([entry?.kid, entry?.reason, entry?.publicKey !== null]).toEqual([
       kid,
       "stolen",
@@ -226,8 +226,8 @@ test("an unknown key is revoked in advance, by its whole id or its file, and the
     ]);
     const verified = await ben.run(["verify", log]);
     expect([verified.code, verified.stdout]).toEqual([4, expect.stringContaining("KEY_REVOKED")]);
-    const added = await ben.run(["trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
+    const added = await ben.run(["keys", "trust", "add", "ada.pem", "--owner", "Ada", "--yes"]);
     expect([added.code, added.stderr]).toEqual([7, expect.stringContaining("was revoked")]);
-    assert.equal((await ben.run(["trust", "remove", kid, "--yes"])).code, 0);
+    assert.equal((await ben.run(["keys", "trust", "remove", kid, "--yes"])).code, 0);
   }
 });

@@ -21,9 +21,9 @@ class Pair {
       await pair.ok(pair.signer, ["record", "--session", id, "--sign"], QUESTION);
     }
     await pair.ok(pair.signer, ["keys", "export", "public.pem"]);
-    await pair.ok(pair.signer, ["head", "export", "heads.jsonl"]);
+    await pair.ok(pair.signer, ["keys", "head", "export", "heads.jsonl"]);
     cpSync(pair.signer.cwd, pair.ci.cwd, { recursive: true });
-    await pair.ok(pair.ci, ["trust", "add", "public.pem", "--owner", "ada", "--yes"]);
+    await pair.ok(pair.ci, ["keys", "trust", "add", "public.pem", "--owner", "ada", "--yes"]);
     return pair;
   }
 
@@ -83,7 +83,7 @@ test("head export --root writes only the heads of that project", async () => {
   mkdirSync(join(signer.cwd, "other"));
   await pair.ok(signer, ["record", "--session", "third", "--sign", "--root", "other"], QUESTION);
   const ids = async (...args: string[]) => {
-    const lines = jsonLines(await pair.ok(signer, ["head", "export", ...args]));
+    const lines = jsonLines(await pair.ok(signer, ["keys", "head", "export", ...args]));
     return lines.map(({ id }) => id);
   };
   assert.deepEqual(await ids("--root", "."), ["deploy", "second"]);

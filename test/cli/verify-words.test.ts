@@ -33,7 +33,7 @@ test("three honest turns are reported as three turns, with signer and time", asy
     headline,
     `${ID}: verified: 3 turns, nothing missing; it ends with the last head pinned here`,
   );
-  expect(signed).toMatch(new RegExp(`^ {2}signed by you, key ${key.fp}, 20\\S+Z$`));
+  expect(signed).toMatch(new RegExp(`^ {2}signed by you \\(${key.kid}\\), 20\\S+Z$`));
   assert.deepEqual(rest, []);
 });
 
@@ -106,5 +106,5 @@ test("an untrusted key is named, and only an unknown one can be added", async ()
 test("the report on an unsigned session says what to do next", async () => {
   const user = new SigningUser();
   const written = await user.writeTurns(FLAT, 1, { sign: false });
-  expect(await words(user, written)).toContain("`verbatim repair --vouch ID`");
+  expect(await words(user, written)).toContain("`verbatim doctor --fix --vouch ID`");
 });

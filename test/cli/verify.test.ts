@@ -1,4 +1,4 @@
-/** `verbatim record --sign`, `verify` and `repair --vouch`: what a person and a script see. */
+/** `verbatim record --sign`, `verify` and `doctor --fix --vouch`: what a person and a script see. */
 
 import assert from "node:assert/strict";
 import {
@@ -55,7 +55,7 @@ test("a recorded session is verified, and an alteration is reported with its tur
   const good = await user.verify(ID);
   assert.deepEqual([good.code, good.stderr], [0, ""]);
   expect(good.stdout).toMatch(/^hello-1739012630: verified: 3 turns, nothing missing; it ends/);
-  expect(good.stdout).toMatch(/\n {2}signed by you, key [0-9a-f]{16}, 20\S+Z\n$/);
+  expect(good.stdout).toMatch(/\n {2}signed by you \([0-9a-f]{64}\), 20\S+Z\n$/);
 
   user.change("second", "2econd");
   const bad = await user.verify(ID);
@@ -117,9 +117,9 @@ test("a directory or no argument means all sessions there, and the worst verdict
 test("heads are stored on request, and heads of another machine are used", async () => {
   const user = new SigningCliUser();
   await user.record(["one"], ID, "--sign");
-  await user.run(["head", "export", "pins.jsonl"]);
+  await user.run(["keys", "head", "export", "pins.jsonl"]);
   copyFileSync(user.path, join(user.cwd, "copy.jsonl"));
-  await user.run(["head", "forget", ID]);
+  await user.run(["keys", "head", "forget", ID]);
   assert.deepEqual(await user.verdict(ID, "--require-pin"), ["unpinned", 6]);
   assert.deepEqual(await user.verdict(ID, "--require-pin", "--against", "pins.jsonl"), [
     "verified",
@@ -163,8 +163,8 @@ test("heads of another machine are added to the user's own and replace none of t
   const older = readFileSync(user.path);
   await user.record(["two"], ID, "--sign");
   writeFileSync(user.path, older);
-  await user.run(["head", "accept", ID, "--yes"]);
-  await user.run(["head", "export", "pins.jsonl"]);
+  await user.run(["keys", "head", "accept", ID, "--yes"]);
+  await user.run(["keys", "head", "export", "pins.jsonl"]);
   await user.record(["three"], ID, "--sign");
   const newer = readFileSync(user.path);
   writeFileSync(user.path, older);
@@ -244,7 +244,7 @@ test("a flag that allows a finding of one session hides no finding of another", 
   assert.deepEqual((await user.verify("--allow-unsigned")).code, 5);
   assert.deepEqual((await user.verify("--lenient")).code, 3);
   assert.deepEqual((await user.verify("--lenient", "--allow-unsigned")).code, 0);
-  await user.run(["head", "forget", ID]);
+  await user.run(["keys", "head", "forget", ID]);
   assert.deepEqual((await user.verify("--allow-unsigned", "--require-pin")).code, 6);
 
   const strict = join(user.cwd, "strict");
@@ -275,33 +275,33 @@ test("unsigned lines are shown and vouched for, and then the session is verified
   assert.deepEqual(await user.verdict(ID), ["incomplete", 5]);
 
   assert.equal(
-    (await user.run(["repair", "--vouch", ID])).code,
+    (await user.run(["doctor", "--fix", "--vouch", ID])).code,
     2,
     "there is no terminal to ask at",
   );
-  const declined = await user.atTerminal(["repair", "--vouch", ID], { typed: "n\n" });
+  const declined = await user.atTerminal(["doctor", "--fix", "--vouch", ID], { typed: "n\n" });
   assert.equal(declined.code, 1);
-  const { code, stdout, stderr } = await user.run(["repair", "--vouch", "--yes", ID]);
+  const { code, stdout, stderr } = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.deepEqual([code, stderr], [0, ""]);
   expect(stdout).toContain('"type":"x"');
   expect(stdout).toContain('"type":"y"');
   expect(stdout).not.toContain("\u001b");
   expect(stdout).toContain(`vouched for 2 lines of ${ID}`);
   assert.deepEqual(await user.verdict(ID), ["verified", 0]);
-  const again = await user.run(["repair", "--vouch", "--yes", ID]);
+  const again = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.equal(again.stdout, `${ID}: every line is signed\n`);
 
   user.change("one", "0ne");
-  const altered = await user.run(["repair", "--vouch", "--yes", ID]);
+  const altered = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.equal(altered.code, 1, "what was altered cannot be vouched for");
 });
 
 test("a session that was never signed is signed after a person has seen it", async () => {
   const user = new SigningCliUser();
   putThread(user.cwd, ID, [{ ...event("user_message", { text: "hi" }), thread_id: ID }]);
-  const prove = ["prove", ID, "--entry", "1", "-o", "hi.vbp"];
-  assert.match((await user.run(prove)).stderr, /`repair --vouch` signs one of your own/);
-  const { code, stdout } = await user.run(["repair", "--vouch", "--yes", ID]);
+  const prove = ["redact", "prove", ID, "--entry", "1", "-o", "hi.vbp"];
+  assert.match((await user.run(prove)).stderr, /`doctor --fix --vouch` signs one of your own/);
+  const { code, stdout } = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.deepEqual([code, stdout.includes("vouched for 1 line")], [0, true]);
   assert.deepEqual(await user.verdict(ID), ["verified", 0]);
   assert.equal((await user.run(prove)).stdout, "hi.vbp: verified: 1 line\n");
@@ -314,7 +314,7 @@ test("after an accepted rollback, the next append records what was lost", async 
   await user.record(["two"], ID, "--sign");
   writeFileSync(user.path, old);
   assert.deepEqual(await user.verdict(ID), ["rollback", 6]);
-  assert.equal((await user.run(["head", "accept", "--yes", ID])).code, 0);
+  assert.equal((await user.run(["keys", "head", "accept", "--yes", ID])).code, 0);
   await user.record(["three"], ID, "--sign", "append");
   const lines = jsonLines(readFileSync(user.path, "utf8").slice(old.length));
   const { kind, lost } = (lines[0]?.payload ?? {}) as { kind?: string; lost?: { seq: number } };

@@ -1,4 +1,4 @@
-/** `verbatim head witness`, and what `verify` says of it: a real witness, over HTTP. */
+/** `verbatim keys head witness`, and what `verify` says of it: a real witness, over HTTP. */
 
 import assert from "node:assert/strict";
 import { createCipheriv } from "node:crypto";
@@ -46,7 +46,7 @@ class WitnessUser extends CliUser {
   witness(server: TestServer, ...more: string[]) {
     const key = server.running.witnessKey ?? "";
     const to = ["--to", `${server.url}/witness`, "--witness-key", key, "--as", NAME];
-    return this.ran(["head", "witness", ID, ...to, ...more]);
+    return this.ran(["keys", "head", "witness", ID, ...to, ...more]);
   }
 
   verify(...args: string[]): Promise<[number | null, string]> {
@@ -109,7 +109,7 @@ test("the witness is known by its name from then on, and a lost note only costs 
     const folder = join(user.state, "witnessed", log);
     for (const name of readdirSync(folder)) writeFileSync(join(folder, name), "");
   }
-  const again = ["head", "witness", ID, "--to", W];
+  const again = ["keys", "head", "witness", ID, "--to", W];
   const [code, text] = await user.ran(again);
   assert.equal(code, 2, "the name was in the note");
   expect(text).toContain("give --as");
@@ -140,7 +140,7 @@ test("a log cut back behind a witnessed head is a rollback, by the kept note and
   put(join(other.cwd, ".ai/threads", ID, "transcript.jsonl"), await user.thread(2));
   const pem = join(other.cwd, "ada.pem");
   await user.ran(["keys", "export", pem]);
-  assert.equal((await other.ran(["trust", "add", pem, "--owner", "Ada", "--yes"]))[0], 0);
+  assert.equal((await other.ran(["keys", "trust", "add", pem, "--owner", "Ada", "--yes"]))[0], 0);
   assert.equal((await other.verify())[0], 0, "it knows no later head");
   const list = `witness ${W} ${server.running.witnessKey} ${server.url}/witness\n`;
   writeFileSync(join(other.home, ".config/verbatim/witnesses"), list, { mode: 0o600 });
@@ -201,10 +201,10 @@ test("verify --pin pins nothing that a witness contradicts", async () => {
   assert.equal((await user.witness(server))[0], 0);
   await user.thread(2);
   assert.equal((await user.verify("--pin"))[0], 6);
-  assert.equal((await user.run(["head", "show"])).stdout, "");
+  assert.equal((await user.run(["keys", "head", "show"])).stdout, "");
   await user.thread(4);
   assert.equal((await user.verify("--pin"))[0], 0);
-  expect((await user.run(["head", "show"])).stdout).toContain(ID);
+  expect((await user.run(["keys", "head", "show"])).stdout).toContain(ID);
 });
 
 test("raw streams of a server's data directory are witnessed, leaf by leaf", async () => {
@@ -227,7 +227,7 @@ test("raw streams of a server's data directory are witnessed, leaf by leaf", asy
         close: false,
       });
       await store.close();
-      const args = ["head", "witness", path, "--root", directory, ...to, "--as", NAME];
+      const args = ["keys", "head", "witness", path, "--root", directory, ...to, "--as", NAME];
       const [code, text] = await user.ran(args);
       assert.equal(code, 0, text);
     }
@@ -243,7 +243,7 @@ test("after head accept no witness follows: accept says so, verify notes it, ask
   assert.equal((await user.witness(server))[0], 0);
   assert.equal((await user.ran(["verify", ID, "--pin"]))[0], 0);
   await user.thread(2);
-  const [code, text] = await user.ran(["head", "accept", ID, "--yes"]);
+  const [code, text] = await user.ran(["keys", "head", "accept", ID, "--yes"]);
   assert.equal(code, 0, text);
   expect(text).toContain("none of them follows this log any more");
   const [after, said] = await user.verify();
@@ -259,7 +259,7 @@ test("without the required witness a session is unpinned: no note, another name,
   const [code, text] = await user.verify("--require-witness", W);
   assert.equal(code, 6);
   expect(text).toMatch(/unpinned[\s\S]*no head of this log is witnessed by witness.example\/w1/);
-  expect(text).toMatch(/\n {2}`verbatim head witness` has its head cosigned by a witness\n/);
+  expect(text).toMatch(/\n {2}`verbatim keys head witness` has its head cosigned by a witness\n/);
   assert.equal((await user.verify("--ask-witness"))[0], 6, "none is listed");
   assert.equal((await user.witness(server))[0], 0);
   assert.equal((await user.verify("--require-witness", W))[0], 0);
@@ -298,6 +298,7 @@ test("a witness that lies or fails is refused: another key, nonsense, no server"
   const key = (await own.open()).verifierKey;
   const send = () =>
     user.ran([
+      "keys",
       "head",
       "witness",
       ID,
@@ -354,7 +355,7 @@ test("an answer that was recorded earlier is not fresh: the time of the cosignat
   try {
     const { port } = server.address() as { port: number };
     const to = ["--to", `http://127.0.0.1:${port}`, "--witness-key", late.verifierKey];
-    assert.equal((await user.ran(["head", "witness", ID, ...to, "--as", NAME]))[0], 0);
+    assert.equal((await user.ran(["keys", "head", "witness", ID, ...to, "--as", NAME]))[0], 0);
     const [code, text] = await user.verify("--ask-witness");
     assert.equal(code, 6, text);
     expect(text).toContain("its clock differs by more than 300 seconds");
@@ -371,7 +372,7 @@ test("a tlog-proof of any line holds by the specifications alone, with the witne
   await user.thread(6);
   const prove = (entry: number, ...more: string[]) => {
     const name = `${entry}-${more.length}.tlog-proof`;
-    const args = ["prove", ID, "--entry", String(entry), "--tlog", "-o", name, ...more];
+    const args = ["redact", "prove", ID, "--entry", String(entry), "--tlog", "-o", name, ...more];
     return user.ran(args).then(([code, text]) => ({ code, text, name: join(user.cwd, name) }));
   };
   // The salt of the log, and with it the leaf of a line without long strings (checkpoint.md).
@@ -403,7 +404,7 @@ test("a tlog-proof of any line holds by the specifications alone, with the witne
   assert.equal((await prove(99)).code, 7, "no such line");
   assert.equal((await prove(1, "--context", "2")).code, 2);
   assert.equal((await prove(1, "--entry", "2")).code, 2);
-  const args = ["prove", ID, "--entry", "1", "--tlog", "-o", "x.vbp"];
+  const args = ["redact", "prove", ID, "--entry", "1", "--tlog", "-o", "x.vbp"];
   assert.equal((await user.ran(args))[0], 2);
 });
 
@@ -433,7 +434,7 @@ test("wrong arguments are refused: no witness, a bad key, a reserved name, anoth
     [7, "the key of the witness", ["--to", "https://x.example", "--witness-key", "x"]],
   ];
   for (const [code, message, args] of cases) {
-    const [ran, text] = await user.ran(["head", "witness", ID, ...args]);
+    const [ran, text] = await user.ran(["keys", "head", "witness", ID, ...args]);
     assert.equal(ran, code, text);
     expect(text).toContain(message);
   }
@@ -457,7 +458,7 @@ test("a session whose checkpoints are in a sidecar file is witnessed too", async
   const to = ["--to", `${server.url}/witness`, "--witness-key", server.running.witnessKey ?? ""];
   for (const turns of [2, 5]) {
     await write(turns);
-    const args = ["head", "witness", "kitchen/1", ...to, "--as", NAME];
+    const args = ["keys", "head", "witness", "kitchen/1", ...to, "--as", NAME];
     const [code, text] = await user.ran(args);
     assert.equal(code, 0, text);
   }

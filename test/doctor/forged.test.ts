@@ -59,7 +59,7 @@ test("doctor and repair report checkpoints whose log is gone, pinned or not", as
       expect(stdout).toMatch(/error SIGNED_LOG_MISSING.*rollback: s\.jsonl is gone/);
     }
   }
-  const { code, stdout } = await user.run(["repair", "kitchen/s", "--root", "."]);
+  const { code, stdout } = await user.run(["doctor", "--fix", "kitchen/s", "--root", "."]);
   assert.equal(code, 1);
   expect(stdout).toMatch(/left.*SIGNED_LOG_MISSING/);
 });

@@ -37,7 +37,7 @@ test("doctor opens files only to read, and makes no call that writes", async () 
 test("a dry run of repair writes nothing either", async () => {
   const user = await sickUser();
   const before = [treeAt(user.cwd), treeAt(user.home)];
-  const { code, stdout } = await user.run(["repair", "--all", "--dry-run"]);
+  const { code, stdout } = await user.run(["doctor", "--fix", "--dry-run"]);
   assert.equal(code, 1);
   assert.match(stdout, /would mend warning TORN_TAIL/);
   assert.deepEqual([treeAt(user.cwd), treeAt(user.home)], before);

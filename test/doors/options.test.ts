@@ -47,7 +47,7 @@ test.each<[string, string, Untyped, Door]>([
   ["resume", "for", "claude", resumed],
   ["resume", "for", undefined, resumed],
   ["resume", "dialect", "Rye", resumed],
-  ["unpack", "dialect", "Rye", (root, rest) => unpack("a.vbx", { root, ...rest })],
+  ["import", "dialect", "Rye", (root, rest) => unpack("a.vbx", { root, ...rest })],
   ["verify", "dialect", "Rye", (root, rest) => verify([], { root, ...rest })],
   ["verify", "profile", "Rye", (root, rest) => verify([], { root, ...rest })],
 ])("%s refuses the option %s: %j, and nothing is created", async (_, option, value, door) => {

@@ -101,7 +101,7 @@ test.skipIf(chromiumPath === null)(
         event("thread_error", { error_code: text, detail: text }),
       ]),
     );
-    const { code, stderr } = await user.run(["show", "evil-1", "--html", "page.html"]);
+    const { code, stderr } = await user.run(["export", "evil-1", "--output", "page.html"]);
     assert.equal(code, 0, stderr);
     const content = readFileSync(join(user.cwd, "page.html"), "utf8");
 
@@ -168,7 +168,7 @@ test.skipIf(chromiumPath === null)(
       event("assistant_text", { text: said }),
       event("tool_call_result", { call_id: "1", output, error: null }),
     ]);
-    const { code, stderr } = await user.run(["show", "long-1", "--html", "page.html"]);
+    const { code, stderr } = await user.run(["export", "long-1", "--output", "page.html"]);
     assert.equal(code, 0, stderr);
     const visited = await visitor.visit(readFileSync(join(user.cwd, "page.html"), "utf8"));
     assert.deepEqual(faults(visited), []);

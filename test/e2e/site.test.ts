@@ -52,7 +52,9 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
   test("the search finds a section, and Enter leads to it", async () => {
     await page.goto(at("guides/keep-history.html"));
     await search("pinned head export");
-    await eventually("the first", firstFound).toBe("Commands: all options: verbatim head export");
+    await eventually("the first", firstFound).toBe(
+      "Commands: all options: verbatim keys head export",
+    );
     await page.keyboard.press("Enter");
     await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
   });

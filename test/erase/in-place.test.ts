@@ -152,8 +152,8 @@ test("a session whose copy of before the erasure was replaced is not resumed, ha
   const erase = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
   assert.equal((await user.run(erase)).code, 0);
   const resume = ["resume", "hello", "--for", "anthropic", "--model", "m"];
-  const handoff = ["handoff", "hello", "--output", "a.vbx"];
-  const prove = ["prove", "hello", "--entry", "1", "-o", "a.vbp"];
+  const handoff = ["export", "--format", "bundle", "hello", "--output", "a.vbx"];
+  const prove = ["redact", "prove", "hello", "--entry", "1", "-o", "a.vbp"];
   const redact = ["redact", "hello", "--match", "good", "--reason", "r", "-o", "a.vbd", "--yes"];
   const all = [resume, handoff, prove, redact];
   for (const args of all) assert.equal((await user.run(args)).code, 0);
@@ -223,7 +223,7 @@ test("a report of an erasure that is quoted, not the system's, or not signed, co
 test("on another machine the session is a rollback until head accept, which explains the link", async () => {
   const user = new Eraser();
   await user.record("verbatim", "hello", ["one", `I am ${VALUE}`, "two"]);
-  const { stdout: pins } = await user.run(["head", "export"]);
+  const { stdout: pins } = await user.run(["keys", "head", "export"]);
   const args = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
   assert.equal((await user.run([...args, "-o", "proof.vbd"])).code, 0);
   assert.equal((await user.run(["verify", "proof.vbd"])).code, 0);
@@ -231,7 +231,7 @@ test("on another machine the session is a rollback until head accept, which expl
   writeFileSync(join(user.home, ".local/state/verbatim/heads.jsonl"), pins);
   const verified = await user.run(["verify", "hello"]);
   expect([verified.code, verified.stdout]).toEqual([6, expect.stringContaining("REPLACED")]);
-  const accepted = await user.run(["head", "accept", "hello", "--yes"]);
+  const accepted = await user.run(["keys", "head", "accept", "hello", "--yes"]);
   expect(accepted.stderr).toContain("signed link to this one");
   expect([accepted.code, (await user.run(["verify", "hello"])).code]).toEqual([0, 0]);
 });
@@ -239,7 +239,7 @@ test("on another machine the session is a rollback until head accept, which expl
 test("a copy of the new log in the place of the old one's explains nothing", async () => {
   const user = new Eraser();
   await user.record("verbatim", "hello", ["one", `I am ${VALUE}`, "two"]);
-  const { stdout: pins } = await user.run(["head", "export"]);
+  const { stdout: pins } = await user.run(["keys", "head", "export"]);
   const args = ["redact", "hello", "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
   assert.equal((await user.run(args)).code, 0);
   const copy = ["redact", "hello", "--entry", "1", "--reason", "private", "--yes", "-o", "new.vbd"];
@@ -250,7 +250,7 @@ test("a copy of the new log in the place of the old one's explains nothing", asy
   const codes = (report as unknown as VerifyReport).findings.map(({ code }) => code);
   assert.deepEqual([report?.verdict, codes], ["verified", ["ERASED_COPY_MISSING"]]);
   writeFileSync(join(user.home, ".local/state/verbatim/heads.jsonl"), pins);
-  const accepted = await user.run(["head", "accept", "hello", "--yes"]);
+  const accepted = await user.run(["keys", "head", "accept", "hello", "--yes"]);
   assert.equal(accepted.code, 0);
   assert.ok(!accepted.stderr.includes("signed link to this one"), accepted.stderr);
 });
@@ -283,6 +283,6 @@ test("an interrupted erasure is unreadable for every command, and repair refuses
     ]);
   }
   // Planted: there is no new log, so nothing is changed.
-  const repaired = await user.run(["repair", "hello"]);
+  const repaired = await user.run(["doctor", "--fix", "hello"]);
   assert.notEqual(repaired.code, 0);
 });

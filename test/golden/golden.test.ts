@@ -224,7 +224,7 @@ for (const dialect of Object.keys(DIALECTS) as Name[]) {
     same(`${dialect}: verify continued`, await copy.run(["verify", root, "--json"]));
     same(`${dialect}: continued files`, copy.changes(dialect));
     const other = new Copy();
-    const repair = ["repair", join(other.path, dialect), "--json"];
+    const repair = ["doctor", "--fix", join(other.path, dialect), "--json"];
     same(`${dialect}: repair`, await other.run(repair));
     same(`${dialect}: repaired files`, other.changes(dialect));
   });
@@ -232,7 +232,7 @@ for (const dialect of Object.keys(DIALECTS) as Name[]) {
 
 test("a bundle of an earlier build unpacks to the same files", async () => {
   const copy = new Copy();
-  const args = ["unpack", join(copy.path, "signed.vbx"), "--root", join(copy.path, "new")];
+  const args = ["import", join(copy.path, "signed.vbx"), "--root", join(copy.path, "new")];
   same("bundle: unpack", await copy.run(args));
   same("bundle: files", copy.changes("new"));
 });

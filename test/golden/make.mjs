@@ -191,7 +191,7 @@ for (const [dialect, { log, id }] of Object.entries(DIALECTS)) {
     record(dialect, name, "--sign");
     appendFileSync(path(name), '{"type":"us');
   }
-  run(["repair", id("repaired"), "--dialect", dialect, "--root", join(corpus, dialect)]);
+  run(["doctor", "--fix", id("repaired"), "--dialect", dialect, "--root", join(corpus, dialect)]);
   await recordKilled(dialect, "killed");
 }
 const rye = ["--root", join(corpus, "rye"), "--dialect", "rye"];
@@ -207,7 +207,15 @@ run([
   "--record",
   ...rye,
 ]);
-run(["handoff", DIALECTS.rye.id("signed"), "--output", join(corpus, "signed.vbx"), ...rye]);
+run([
+  "export",
+  "--format",
+  "bundle",
+  DIALECTS.rye.id("signed"),
+  "--output",
+  join(corpus, "signed.vbx"),
+  ...rye,
+]);
 await serve("data", "SIGTERM", writeStreams);
 await serve("data-killed", "SIGKILL", writeStreams);
 // Files that are derived from the rest, and files without a format.

@@ -74,7 +74,16 @@ test("the command sends a session twice as the same spans, and prints no header"
   const user = new CliUser();
   const { project } = makeSession(user.cwd);
   const collector = await Collector.start();
-  const command = ["export", ID, "--otlp", `${collector.url}/?key=${SECRET}q`, "--root", project];
+  const command = [
+    "export",
+    ID,
+    "--format",
+    "otlp",
+    "--to",
+    `${collector.url}/?key=${SECRET}q`,
+    "--root",
+    project,
+  ];
   const header = ["--header", `authorization=Bearer ${SECRET}`];
   collector.respond = (response) => response.end("{}");
   const first = await user.run([...command, ...header], {
@@ -101,10 +110,10 @@ test("the command sends a session twice as the same spans, and prints no header"
   expect(second.stderr).not.toContain("\u001b");
 });
 
-test("--json prints what would be sent and sends nothing", async () => {
+test("without --to, what would be sent is printed", async () => {
   const user = new CliUser();
   const { session } = makeSession(user.cwd);
-  const { code, stdout } = await user.run(["export", ID, "--otlp", "http://127.0.0.1:1", "--json"]);
+  const { code, stdout } = await user.run(["export", ID, "--format", "otlp"]);
   const bodies: string[] = [];
   await exportSpans(session, { exporter: async (body) => void bodies.push(body) });
   expect(code).toBe(0);
@@ -135,7 +144,16 @@ test("an option overrides the environment's header of the same name, in any case
   makeSession(user.cwd);
   const collector = await Collector.start();
   const { code } = await user.run(
-    ["export", ID, "--otlp", collector.url, "--header", "authorization=Bearer option"],
+    [
+      "export",
+      ID,
+      "--format",
+      "otlp",
+      "--to",
+      collector.url,
+      "--header",
+      "authorization=Bearer option",
+    ],
     { env: { OTEL_EXPORTER_OTLP_HEADERS: "Authorization=Bearer environment,X-Team=a" } },
   );
   expect(code).toBe(0);
@@ -156,7 +174,7 @@ test("an offset after the log's end is refused: nothing was delivered up to ther
     expect(details).toEqual({ path: session.logId, from: end + 1, to: end });
   }
   expect(await exportSpans(session, { exporter, after: end })).toMatchObject({ deliveredTo: end });
-  const command = ["export", ID, "--otlp", "http://127.0.0.1:1", "--json", "--after"];
+  const command = ["export", ID, "--format", "otlp", "--after"];
   const { code, stdout, stderr } = await user.run([...command, String(end + 1)]);
   expect([code, stdout]).toEqual([7, ""]);
   expect(stderr).toContain("LOG_REWOUND");
@@ -180,7 +198,7 @@ test("a log in no store is exported as the session that its lines name", async (
   ]);
 
   const told = async (name: string) => {
-    const command = ["export", name, "--otlp", "http://127.0.0.1:1", "--json"];
+    const command = ["export", name, "--format", "otlp"];
     const { stdout, stderr } = await user.run(command);
     const [span = assert.fail(stderr)] = stdout.trimEnd().split("\n").flatMap(spansIn);
     const { traceId, attributes } = meaningOf(span) as {
@@ -204,14 +222,8 @@ test("a log in no store whose lines name no session is refused, as handing it of
   const event = { ...EVENTS[0], thread_id: "../x" };
   put(join(user.cwd, "bad-id.jsonl"), `${JSON.stringify(event)}\n`);
   for (const name of ["turns.jsonl", "bad-id.jsonl"]) {
-    const handoff = await user.run(["handoff", name]);
-    const { code, stdout, stderr } = await user.run([
-      "export",
-      name,
-      "--otlp",
-      "http://127.0.0.1:1",
-      "--json",
-    ]);
+    const handoff = await user.run(["export", "--format", "bundle", name]);
+    const { code, stdout, stderr } = await user.run(["export", name, "--format", "otlp"]);
     expect([code, stdout]).toEqual([7, ""]);
     expect(handoff.code).toBe(7);
     expect(handoff.stderr).toContain("SESSION_NOT_FOUND");

@@ -20,7 +20,17 @@ test("a live export that is killed and started again sends every span, each unde
   const all = makeSession(tempDirectory());
   const collector = await Collector.start();
   const log = put(`${user.cwd}/.ai/threads/${ID}/transcript.jsonl`, linesOf(EVENTS.slice(0, 8)));
-  const command = ["export", ID, "--otlp", collector.url, "--follow", "--root", user.cwd];
+  const command = [
+    "export",
+    ID,
+    "--format",
+    "otlp",
+    "--to",
+    collector.url,
+    "--follow",
+    "--root",
+    user.cwd,
+  ];
   const killed = user.start(command);
   await collector.until((spans) => spans.length >= 2); // Both tools.
   await killed.kill();

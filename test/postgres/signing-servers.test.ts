@@ -201,7 +201,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.match(database.warnings.join(), /is rollback and is not signed any further/);
     assert.deepEqual(await database.verdicts(), { "/s": "rollback BEHIND" });
     const env = { XDG_STATE_HOME: process.env.XDG_STATE_HOME ?? "" };
-    const { stdout } = await new CliUser().run(["head", "forget", "/s"], { env });
+    const { stdout } = await new CliUser().run(["keys", "head", "forget", "/s"], { env });
     assert.match(stdout, /^forgot \/s \(streams:\/\//);
     await appendOnce("four");
     assert.equal(database.warnings.length, 1);

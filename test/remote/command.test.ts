@@ -73,12 +73,15 @@ test("an unreachable server changes nothing for an agent; what it recorded is se
   assert.equal(ran.code, 0);
   assert.equal(jsonLines(ran.stdout).length, 2);
   assert.match(ran.stderr, /not sent: .*127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)/);
-  assert.match(ran.stderr, /nothing is lost: .*`verbatim send --to http:.*\/laptop` delivers them/);
-  const failed = await user.run(["send", "--to", dead]);
+  assert.match(
+    ran.stderr,
+    /nothing is lost: .*`verbatim guard send --to http:.*\/laptop` delivers them/,
+  );
+  const failed = await user.run(["guard", "send", "--to", dead]);
   assert.deepEqual([failed.code, failed.stdout], [7, "0 sessions delivered\n"]);
   const { session } = recordedIn(ran);
   const { env } = served;
-  const sent = await user.run(["send", "--to", `${served.url}/laptop`, session], { env });
+  const sent = await user.run(["guard", "send", "--to", `${served.url}/laptop`, session], { env });
   assert.deepEqual([sent.code, sent.stdout], [0, "1 session delivered\n"]);
   assert.equal((await onlySession(served)).session, session);
 });
@@ -109,9 +112,9 @@ test("without the right token nothing is sent and nothing is lost", async () => 
     assert.equal(ran.code, 0);
     assert.match(ran.stderr, /VERBATIM_TOKEN must be a token with .* sessions\/laptop\/\*\*/);
   }
-  const sent = await user.run(["send", ...to], { env: served.env });
+  const sent = await user.run(["guard", "send", ...to], { env: served.env });
   assert.deepEqual([sent.code, sent.stdout], [0, "3 sessions delivered\n"]);
-  const again = await user.run(["send", ...to], { env: served.env });
+  const again = await user.run(["guard", "send", ...to], { env: served.env });
   assert.equal(again.stdout, "0 sessions delivered\n");
 });
 
@@ -185,13 +188,13 @@ test("guard sends sessions of a database row by row, and the server shows each m
 
 test("a bad address, and a session of another program, are wrong usage", async () => {
   const user = new CliUser();
-  const bad = await user.run(["send", "--to", "ftp://example.com"]);
+  const bad = await user.run(["guard", "send", "--to", "ftp://example.com"]);
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /--to must be an address such as https:/);
   const path = join(user.home, ".claude/projects/-home-me-app/s1.jsonl");
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, '{"type":"user","sessionId":"s1","message":{"role":"user","content":"x"}}\n');
-  const others = await user.run(["send", "--to", "http://127.0.0.1:4437", "s1"]);
+  const others = await user.run(["guard", "send", "--to", "http://127.0.0.1:4437", "s1"]);
   assert.deepEqual([others.code, /guard --to/.test(others.stderr)], [2, true]);
   const missing = await user.run(["send"]);
   assert.deepEqual([missing.code, /--to is missing/.test(missing.stderr)], [2, true]);

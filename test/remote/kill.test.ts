@@ -57,7 +57,7 @@ test("a session whose sender and server are killed arrives whole, and once", asy
     }
     await killed;
   }
-  const sent = await user.run(["send", "--to", to], { env: served.env });
+  const sent = await user.run(["guard", "send", "--to", to], { env: served.env });
   assert.deepEqual([sent.code, sent.stderr], [0, ""], `seed ${seed}`);
   const log = readFileSync(path);
   const whole = log.subarray(0, log.lastIndexOf("\n") + 1);

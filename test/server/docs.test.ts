@@ -6,11 +6,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "vitest";
-import type { CliCommand } from "../../src/cli/command/command.ts";
-import { verify } from "../../src/cli/prove/commands.ts";
-import { head } from "../../src/cli/prove/head.ts";
-import { backup, repair, serve } from "../../src/cli/serve/commands.ts";
-import { token } from "../../src/cli/serve/token.ts";
+import { runnable } from "../../src/cli/commands.ts";
+import { serve } from "../../src/cli/serve/commands.ts";
 import { SERVER_SETTINGS } from "../../src/server/settings/limits.ts";
 import { root } from "../cli/cli.ts";
 import { docsPage } from "../support/docs-page.ts";
@@ -48,13 +45,7 @@ test("the page's table of metrics has exactly those that a server reports", asyn
   assert.deepEqual(named.map(([, name]) => name).sort(), told.sort());
 });
 
-const COMMANDS = new Map<string, CliCommand>(
-  [serve, backup, verify, repair, token, head].flatMap((each) =>
-    "commands" in each
-      ? each.commands.map((one) => [`${each.name} ${one.name}`, one] as const)
-      : [[each.name, each] as const],
-  ),
-);
+const COMMANDS = new Map(runnable().map(({ names, command }) => [names, command]));
 
 test("every command on the page exists, and takes the options shown", () => {
   const spoken = [...page.text.matchAll(/`(verbatim [^`]+)`/g)].map(([, text = ""]) => text);
@@ -62,7 +53,9 @@ test("every command on the page exists, and takes the options shown", () => {
   let count = 0;
   for (const line of lines) {
     const [, name = "", rest = ""] =
-      /\bverbatim ((?:token|head) \w+|(?:serve|backup|verify|repair))\b(.*)$/.exec(line) ?? [];
+      /\bverbatim ((?:server token|keys head) \w+|(?:serve|server backup|verify|doctor))\b(.*)$/.exec(
+        line,
+      ) ?? [];
     if (name === "") continue;
     count++;
     const known = COMMANDS.get(name)?.options.map(({ flags }) => flags.split(" ")[0]);

@@ -38,7 +38,7 @@ test.each([
     const signed = readFileSync(path);
     appendFileSync(path, end);
 
-    const vouched = await user.run(["repair", "--vouch", "--yes", ID]);
+    const vouched = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
     assert.deepEqual([vouched.code, vouched.stderr], [0, ""]);
     if (left !== "") expect(vouched.stdout).toContain(left);
     const [verdict] = jsonLines((await user.run(["verify", "--json", ID])).stdout);
@@ -65,10 +65,10 @@ test("a vouch that is refused signs nothing, as it says", async () => {
   const signed = readFileSync(path, "utf8");
   // Opening to append moves the line of NULs aside, so that the log is not the one that was shown.
   appendFileSync(path, `${LINE}\n${NULS}\n`);
-  const refused = await user.run(["repair", "--vouch", "--yes", ID]);
+  const refused = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.equal(refused.code, 7);
   expect(refused.stderr).toContain("nothing was signed");
   assert.equal(readFileSync(path, "utf8"), `${signed}${LINE}\n`);
-  const again = await user.run(["repair", "--vouch", "--yes", ID]);
+  const again = await user.run(["doctor", "--fix", "--vouch", "--yes", ID]);
   assert.deepEqual([again.code, again.stderr], [0, ""]);
 });

@@ -61,7 +61,7 @@ test("the glance has the cost of today and of this month", async () => {
   expect(stdout).toMatch(/this month +\$2\.00/);
 });
 
-test("what a fork or an unpacked copy repeats counts once, for the original", async () => {
+test("what a fork or an imported copy repeats counts once, for the original", async () => {
   const { user } = userWith(prompt("one", 3), row("msg_1", 2), prompt("two", 1), row("msg_2", 0));
   const answer = {
     kind: "message",
@@ -76,9 +76,9 @@ test("what a fork or an unpacked copy repeats counts once, for the original", as
   const runs: [string[], string?][] = [
     [["record", "--session", "z1", "--sign"], input],
     [["resume", "z1", "--for", "anthropic", "--up-to", "2", "--record"]],
-    [["handoff", "s1", "--output", "s1.vbx"]],
-    [["unpack", "s1.vbx"]],
-    [["unpack", "s1.vbx", "--dialect", "entire"]],
+    [["export", "--format", "bundle", "s1", "--output", "s1.vbx"]],
+    [["import", "s1.vbx"]],
+    [["import", "s1.vbx", "--dialect", "entire"]],
   ];
   for (const [args, given = ""] of runs) {
     const { code, stderr } = await user.run(args, { input: given });

@@ -22,7 +22,8 @@ export function TokenPrompt() {
         </p>
         <p>
           Or enter a token, which the server's administrator creates with{" "}
-          <code>verbatim token create</code>. It is kept in this tab only, until you close it.
+          <code>verbatim server token create</code>. It is kept in this tab only, until you close
+          it.
         </p>
         <label for="token">Token</label>
         <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />

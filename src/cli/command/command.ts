@@ -50,6 +50,8 @@ export interface CommandOption {
   readonly choices?: readonly string[];
   /** May be given more than once; all values count. */
   readonly isRepeatable?: true;
+  /** Many commands have it: `verbatim help options` explains it, and no command's own help. */
+  readonly isShared?: boolean;
 }
 
 /** The value of an option; a list for a repeatable one. */
@@ -73,6 +75,8 @@ export interface CliCommand {
   readonly args?: readonly CommandArgument[];
   readonly options: readonly CommandOption[];
   readonly examples: readonly string[];
+  /** Commands below it, next to what it does itself: `verbatim guard`, `verbatim guard status`. */
+  readonly commands?: readonly CliCommand[];
   run(run: Run): Promise<number>;
 }
 
@@ -80,7 +84,13 @@ export interface CliCommand {
 export interface CommandGroup {
   readonly name: string;
   readonly summary: string;
-  readonly commands: readonly CliCommand[];
+  readonly commands: readonly AnyCommand[];
+}
+
+export type AnyCommand = CliCommand | CommandGroup;
+
+export function isGroup(command: AnyCommand): command is CommandGroup {
+  return !("run" in command);
 }
 
 /** Wrong usage: the message is shown with a pointer to the help, and the exit code is 2. */
@@ -93,13 +103,19 @@ export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
+/** More than anything that is counted; no message says it. */
+const NUMBER_MAX = 1e15;
+
 /** A whole number from `least` to `most`, or wrong usage. */
-export function wholeNumber(flag: string, text: unknown, least: number, most = 1e15): number {
+export function wholeNumber(flag: string, text: unknown, least: number, most = NUMBER_MAX): number {
   const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
-  throw new UsageError(
-    `${flag} takes a whole number from ${least} to ${most}, not ${String(text)}`,
-  );
+  const range = most === NUMBER_MAX ? `, ${least} or more` : ` from ${least} to ${grouped(most)}`;
+  throw new UsageError(`${flag} takes a whole number${range}, not ${String(text)}`);
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString("en-US");
 }
 
 /** An option's text; undefined if it was not given, wrong usage if it is empty. */

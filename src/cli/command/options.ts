@@ -11,6 +11,7 @@ export const SESSION_ARGUMENT: CommandArgument = {
   summary: "an id, the beginning of one, the path of a log, or `last`",
 };
 
+/** In which stores sessions are looked for. Explained by `verbatim help options`. */
 export const WHERE_OPTIONS: readonly CommandOption[] = [
   { flags: "--root <dir>", summary: "store to look in: a project, or HomeAgent's base" },
   {
@@ -18,7 +19,19 @@ export const WHERE_OPTIONS: readonly CommandOption[] = [
     summary: "only sessions of this dialect, the on-disk layout",
     choices: READ_DIALECT_NAMES,
   },
-];
+].map((option) => ({ ...option, isShared: true }));
+
+/** Which of these sessions are meant. Explained by `verbatim help options`. */
+export const FILTER_OPTIONS: readonly CommandOption[] = [
+  { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
+  {
+    flags: "--project <name>",
+    summary: "only of this project: its path (. is here), its directory's name, or owner/name",
+  },
+  { flags: "--since <when>", summary: "only from this day or time on: 2026-11-15, 7d, 12h" },
+  { flags: "--until <when>", summary: "only up to this day or time, the day included" },
+  { flags: "--model <name>", summary: "only with this model, or one whose name contains it" },
+].map((option) => ({ ...option, isShared: true }));
 
 /** For commands that verify one session. */
 export const PIN_OPTION: CommandOption = {

@@ -24,10 +24,10 @@ const CHUNK_CHARS = 64 * 1024;
 export async function writeOutput(
   path: string,
   pieces: AsyncIterable<string>,
-  logPath: string,
+  logPaths: readonly string[],
 ): Promise<void> {
   const full = resolve(path);
-  await refuseTarget(full, logPath);
+  await refuseTarget(full, logPaths);
   try {
     await writeUserFile(nodeHost.files, full, "new", (file) => writePieces(file, pieces));
   } catch (cause) {
@@ -46,12 +46,13 @@ async function writePieces(file: OpenFile, pieces: AsyncIterable<string>): Promi
   writeAll(file, Buffer.from(text));
 }
 
-async function refuseTarget(path: string, logPath: string): Promise<void> {
-  const [target, log] = [path, logPath].map(statOf);
+async function refuseTarget(path: string, logPaths: readonly string[]): Promise<void> {
+  const target = statOf(path);
   if (target && !target.isFile()) {
     throw new UsageError(`${path} exists and is not a file; choose another name`);
   }
-  if (target && log && target.ino === log.ino && target.dev === log.dev) {
+  const logs = target === undefined ? [] : logPaths.map(statOf);
+  if (logs.some((log) => log?.ino === target?.ino && log?.dev === target?.dev)) {
     throw new UsageError(`${path} is the log itself; choose another file`);
   }
   await refuseLogPlace(path);

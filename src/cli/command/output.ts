@@ -33,19 +33,19 @@ export interface DocumentTarget {
   readonly io: Io;
   /** Undefined prints the document. */
   readonly file: string | undefined;
-  /** The log of the document, which is never overwritten. */
-  readonly logPath: string;
+  /** The logs of the document, which are never overwritten. */
+  readonly logPaths: readonly string[];
   /** Formats a piece for printing. */
   readonly shown?: (piece: string) => string;
 }
 
 export async function giveDocument(
   pieces: AsyncIterable<string>,
-  { io, file, logPath, shown = (piece) => piece }: DocumentTarget,
+  { io, file, logPaths, shown = (piece) => piece }: DocumentTarget,
 ): Promise<void> {
   if (file !== undefined) {
     const { writeOutput } = await import("./output-file.ts");
-    return writeOutput(file, pieces, logPath);
+    return writeOutput(file, pieces, logPaths);
   }
   const printed = new ChunkedOutput(io);
   try {
@@ -53,6 +53,18 @@ export async function giveDocument(
   } finally {
     await printed.flush(); // Also if reading fails: print the pieces before that.
   }
+}
+
+/** A line of comma-separated values (RFC 4180). */
+export function csvLine(cells: readonly unknown[]): string {
+  return `${cells.map(csvCell).join(",")}\r\n`;
+}
+
+/** A cell that a spreadsheet would take for a formula gets a quote before it. */
+function csvCell(value: unknown): string {
+  const text = safeText(String(value));
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 export function jsonLine(value: unknown): string {

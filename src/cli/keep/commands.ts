@@ -2,13 +2,56 @@
 
 import { DIALECT_NAMES } from "../../dialects/registry.ts";
 import type { CliCommand } from "../command/command.ts";
-import { PIN_OPTION, PROFILE_OPTION, SESSION_ARGUMENT, WHERE_OPTIONS } from "../command/options.ts";
-import { EXPORT_FORMATS } from "../record/dialect-commands.ts";
+import { FILTER_OPTIONS, PIN_OPTION, PROFILE_OPTION, WHERE_OPTIONS } from "../command/options.ts";
+import { EXPORT_FORMATS } from "./export-formats.ts";
+
+const status: CliCommand = {
+  name: "status",
+  summary: "Print what is guarded, and whether a guard is running",
+  options: [{ flags: "--json", summary: "print one JSON object per agent and directory" }],
+  examples: ["verbatim guard status"],
+
+  run: async (run) => (await import("./guard.ts")).printStatus(run),
+};
+
+const install: CliCommand = {
+  name: "install",
+  summary: "Guard from now on: a service of your user, started at each login",
+  options: [{ flags: "--sign", summary: "sign the copies with your key" }],
+  examples: ["verbatim guard install"],
+
+  run: async (run) => (await import("./guard.ts")).install(run),
+};
+
+const uninstall: CliCommand = {
+  name: "uninstall",
+  summary: "Stop and remove that service; the copies stay",
+  options: [],
+  examples: ["verbatim guard uninstall"],
+
+  run: async (run) => (await import("./guard.ts")).uninstall(run),
+};
+
+const send: CliCommand = {
+  name: "send",
+  summary: "Deliver sessions to a server: all that wait for it, or these",
+  args: [{ name: "[sessions...]", summary: "ids, the beginnings of ids, or paths" }],
+  options: [
+    { flags: "--to <url>", summary: "the server, and a folder there: https://host/folder" },
+    { flags: "--json", summary: "print the result as one JSON object" },
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim guard send --to https://verbatim.example.com",
+    "verbatim guard send --to https://verbatim.example.com/laptop hello_world-1739012630",
+  ],
+
+  run: async (run) => (await import("./send.ts")).runSend(run),
+};
 
 export const guard: CliCommand = {
   name: "guard",
-  summary: "Keep copies of every agent's sessions, until interrupted",
-  args: [{ name: "[action]", summary: "status, install or uninstall; default: guard" }],
+  summary: "Keep copies of every agent's sessions, here or on a server",
   options: [
     { flags: "--once", summary: "copy what changed, and end; for cron" },
     { flags: "--verify", summary: "read the copies again, against sources and signatures" },
@@ -25,30 +68,14 @@ export const guard: CliCommand = {
     "verbatim guard status",
     "verbatim guard --verify",
   ],
+  commands: [status, install, uninstall, send],
 
   run: async (run) => (await import("./guard.ts")).guardCommand(run),
 };
 
-export const send: CliCommand = {
-  name: "send",
-  summary: "Deliver sessions to a server: all that wait for it, or these",
-  args: [{ name: "[sessions...]", summary: "ids, the beginnings of ids, or paths" }],
-  options: [
-    { flags: "--to <url>", summary: "the server, and a folder there: https://host/folder" },
-    { flags: "--json", summary: "print the result as one JSON object" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim send --to https://verbatim.example.com",
-    "verbatim send --to https://verbatim.example.com/laptop hello_world-1739012630",
-  ],
-
-  run: async (run) => (await import("./send.ts")).runSend(run),
-};
-
 export const restore: CliCommand = {
   name: "restore",
-  summary: "Write a guarded session back, byte for byte, where its agent finds it",
+  summary: "Write a guarded session back where its agent finds it",
   args: [{ name: "<session>", summary: "an id of a guarded session, or the beginning of one" }],
   options: [
     { flags: "--to <dir>", summary: "write it below this directory, as below the agent's own" },
@@ -65,106 +92,71 @@ export const restore: CliCommand = {
   run: async (run) => (await import("./restore.ts")).runRestore(run),
 };
 
-export const render: CliCommand = {
-  name: "render",
-  summary: "Render a session as a document, in Markdown or HTML",
-  args: [{ name: "[session]", summary: "an id, the beginning of one, or the path of a log" }],
-  options: [
-    { flags: "--thread-id <id>", summary: "rye thread with exactly this id" },
-    { flags: "--thinking", summary: "also print the model's thinking" },
-    { flags: "--no-tools", summary: "print only tool names" },
-    { flags: "--no-metadata", summary: "rye: no heading above assistant messages" },
-    { flags: "--html", summary: "print an HTML page, like show --html" },
-    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim render hello_world-1739012630 > transcript.md",
-    "verbatim render --thread-id hello_world-1739012630 --root ~/project",
-    "verbatim render hello --thinking --output transcript.md",
-    "verbatim render hello --html --output transcript.html",
-  ],
-
-  run: async (run) => (await import("./render.ts")).runRender(run),
-};
-
-export const exportSession: CliCommand = {
+export const exportSessions: CliCommand = {
   name: "export",
-  summary: "Convert a session to another program's format, or send it as telemetry",
-  args: [SESSION_ARGUMENT],
+  summary: "Write sessions as md, html, jsonl, csv, etf, otlp or a bundle",
+  args: [
+    {
+      name: "[sessions...]",
+      summary: "ids, beginnings of ids, paths of logs, or `last`; or choose them with filters",
+    },
+  ],
   options: [
     {
       flags: "--format <name>",
-      summary: Object.entries(EXPORT_FORMATS)
+      summary: `${Object.entries(EXPORT_FORMATS)
         .map(([name, { summary }]) => `${name}: ${summary}`)
-        .join("; "),
+        .join("; ")}; default: what the file's name ends with, else md`,
       choices: Object.keys(EXPORT_FORMATS),
     },
-    { flags: "--output <file>", summary: "write to this file (replaced atomically)" },
     {
-      flags: "--otlp <url>",
+      flags: "-o, --output <file>",
+      summary: "write this file (replaced atomically), or one per session in this directory",
+    },
+    { flags: "--all", summary: "all sessions, except those of subagents" },
+    { flags: "--last <n>", summary: "html, jsonl, csv: only the last n entries" },
+    { flags: "--thinking", summary: "md, html: also the model's thinking" },
+    { flags: "--no-tools", summary: "md, html: only tool names, without input and output" },
+    { flags: "--no-metadata", summary: "md of rye: no heading above assistant messages" },
+    {
+      flags: "--to <url>",
       summary:
-        "send spans to this OpenTelemetry collector: sessions, turns, model and tool calls, " +
-        "with names, counts and times, without content",
+        "otlp: send the spans to this collector: sessions, turns, model and tool calls, with " +
+        "names, counts and times, without content",
     },
-    {
-      flags: "--content",
-      summary: "with --otlp: also send prompts, answers, tool input and output",
-    },
+    { flags: "--content", summary: "otlp: also prompts, answers, tool input and output" },
     {
       flags: "--header <name=value>",
-      summary: "with --otlp: send this header; also from OTEL_EXPORTER_OTLP_HEADERS",
+      summary: "otlp: send this header; also from OTEL_EXPORTER_OTLP_HEADERS",
       isRepeatable: true,
     },
-    { flags: "--service <name>", summary: "with --otlp: the service.name; default: verbatim" },
-    { flags: "--follow", summary: "with --otlp: keep sending what is appended, until interrupted" },
-    {
-      flags: "--after <offset>",
-      summary: "with --otlp: skip spans that ended by this byte offset",
-    },
-    {
-      flags: "--json",
-      summary: "with --otlp: print the requests as JSON lines instead of sending them",
-    },
+    { flags: "--service <name>", summary: "otlp: the service.name; default: verbatim" },
+    { flags: "--follow", summary: "otlp: keep sending what is appended, until interrupted" },
+    { flags: "--after <offset>", summary: "otlp: skip spans that ended by this byte offset" },
+    { flags: "--summary <file>", summary: "bundle: a summary to include, marked as derived" },
+    { ...PIN_OPTION, summary: `bundle: ${PIN_OPTION.summary}` },
+    { ...PROFILE_OPTION, summary: `bundle: ${PROFILE_OPTION.summary}` },
+    { flags: "--json", summary: "bundle: print what was written, as JSON" },
+    ...FILTER_OPTIONS,
     ...WHERE_OPTIONS,
   ],
   examples: [
+    "verbatim export hello_world-1739012630 > transcript.md",
+    "verbatim export hello --thinking -o transcript.html",
+    "verbatim export hello --format bundle",
+    "verbatim export --agent 'claude code' --since 7d --format jsonl > week.jsonl",
+    "verbatim export --project . -o transcripts/",
     "verbatim export 2026-02-10-a1b2 --format etf > transcript.jsonl",
-    "verbatim export hello_world-1739012630 --format etf --output transcript.jsonl",
-    "verbatim export hello_world-1739012630 --otlp http://localhost:4318",
-    "verbatim export hello --otlp http://localhost:4318 --follow --content",
+    "verbatim export hello --format otlp --to http://localhost:4318 --follow --content",
   ],
 
   run: async (run) => (await import("./export.ts")).runExport(run),
 };
 
-export const handoff: CliCommand = {
-  name: "handoff",
-  summary: "Write a verified session into one file that another person can continue",
-  args: [SESSION_ARGUMENT],
-  options: [
-    {
-      flags: "--output <file>",
-      summary: "file to write; default: <session>.vbx in the current directory",
-    },
-    { flags: "--summary <file>", summary: "summary text to include, marked as derived" },
-    PIN_OPTION,
-    PROFILE_OPTION,
-    { flags: "--json", summary: "print what was written, as JSON" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim handoff hello_world-1739012630",
-    "verbatim handoff hello --output /tmp/hello.vbx --summary notes.md",
-  ],
-
-  run: async (run) => (await import("./handoff.ts")).runHandoff(run),
-};
-
-export const unpack: CliCommand = {
-  name: "unpack",
-  summary: "Verify the session in a bundle and add it to a store",
-  args: [{ name: "<bundle>", summary: "a file that `verbatim handoff` wrote" }],
+export const importBundle: CliCommand = {
+  name: "import",
+  summary: "Verify the session in a bundle of `export`, and add it to a store",
+  args: [{ name: "<bundle>", summary: "a file that `verbatim export --format bundle` wrote" }],
   options: [
     {
       flags: "--root <dir>",
@@ -173,7 +165,7 @@ export const unpack: CliCommand = {
     },
     {
       flags: "--dialect <name>",
-      summary: "dialect to unpack to; another one than the bundle's makes a new session",
+      summary: "dialect to import to; another one than the bundle's makes a new session",
       choices: DIALECT_NAMES,
     },
     { flags: "--as <id>", summary: "other dialect: id of the new session" },
@@ -183,9 +175,9 @@ export const unpack: CliCommand = {
     { flags: "--json", summary: "print what happened to every line, as JSON" },
   ],
   examples: [
-    "verbatim unpack hello_world-1739012630.vbx",
-    "verbatim unpack hello.vbx --dialect entire --root ~/project --json",
+    "verbatim import hello_world-1739012630.vbx",
+    "verbatim import hello.vbx --dialect entire --root ~/project --json",
   ],
 
-  run: async (run) => (await import("./handoff.ts")).runUnpack(run),
+  run: async (run) => (await import("./bundles.ts")).runImport(run),
 };

@@ -1,102 +1,170 @@
-/** `verbatim export`: a session in another program's format. */
+/**
+ * `verbatim export`: sessions in a format that others read: one or many, to a file, a directory or
+ * stdout.
+ */
 
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { statOf } from "../../sessions/list/find-stores.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import { giveDocument } from "../command/output.ts";
+import { chosenSessions, hasFilter } from "../look/chosen-sessions.ts";
 import {
   BadLines,
+  markdownText,
   NOTHING_SHOWN,
   openByName,
   openIdentifiedByName,
   tellNotUnderstood,
   tellTornTail,
 } from "../look/reading.ts";
-import { EXPORT_FORMATS } from "../record/dialect-commands.ts";
+import { EXPORT_FORMATS, type ExportFormat, formatOfFile } from "./export-formats.ts";
+import type { ExportSource } from "./export-source.ts";
 
-/** Yields a session as text in pieces; at the end, reports what the format cannot hold. */
-type Exporter = (session: Session, badLines: BadLines, io: Io) => AsyncGenerator<string>;
+type Exporter = (source: ExportSource) => AsyncIterable<string>;
 
-const FORMATS: Readonly<Record<keyof typeof EXPORT_FORMATS, Exporter>> = { etf: exportEtf };
+/** Held in memory. */
+const LAST_MAX = 100_000;
+
+const EXPORTERS: Readonly<Record<string, () => Promise<Exporter>>> = {
+  md: async () => (await import("./markdown-export.ts")).markdownPieces,
+  html: async () => (await import("./html-page.ts")).htmlPieces,
+  jsonl: async () => (await import("./entry-lines.ts")).jsonLines,
+  csv: async () => (await import("./entry-lines.ts")).csvLines,
+  etf: async () => (await import("./etf-export.ts")).etfPieces,
+};
 
 export async function runExport(run: Run): Promise<number> {
-  const { args, options, io } = run;
-  if (options.otlp !== undefined) return sendSpans(run);
-  const only = OTLP_OPTIONS.find((name) => options[name] !== undefined);
-  if (only !== undefined) throw new UsageError(`--${only} needs --otlp`);
+  const { options } = run;
   const output = textOption("--output", options.output);
-  const exporter = FORMATS[options.format as keyof typeof FORMATS];
-  if (!exporter)
-    throw new UsageError(`give --format ${Object.keys(FORMATS).join(" or ")}, or --otlp URL`);
-  const session = await openByName(args[0] ?? "", run);
-  const badLines = new BadLines();
-  const pieces = exporter(session, badLines, io);
-  await giveDocument(pieces, { io, file: output, logPath: session.path });
-  const notice = await tellNotUnderstood(session, io);
-  badLines.tell(io);
-  await tellTornTail(session, io);
-  return notice === null ? 0 : NOTHING_SHOWN;
-}
-
-const OTLP_OPTIONS = ["content", "header", "service", "follow", "after", "json"] as const;
-
-async function sendSpans(run: Run): Promise<number> {
-  const { args, options, io } = run;
-  if (options.format !== undefined || options.output !== undefined) {
-    throw new UsageError("choose --otlp, or --format with --output");
+  const name = formatNamed(options, output);
+  const format = EXPORT_FORMATS[name] as ExportFormat;
+  refuseOthers(options, name);
+  const sessions = await namedRuns(run);
+  const [only] = sessions;
+  if (only === undefined) return NOTHING_SHOWN;
+  if (name === "otlp") return exportSpans(sessions);
+  const directory = output !== undefined && isDirectory(output) ? output : null;
+  const isMany = sessions.length > 1;
+  if (isMany && directory === null && !format.isJoined) {
+    throw new UsageError(`${name} is one file per session: name a directory with --output DIR/`);
   }
-  const session = await openIdentifiedByName(args[0] ?? "", run);
-  const { exportOtlp } = await import("./otlp-export.ts");
-  const code = await exportOtlp(session, run);
-  await tellTornTail(session, io);
+  if (directory !== null) mkdirSync(directory, { recursive: true });
+  const fileOf = (each: Run) => {
+    return directory === null ? output : join(directory, fileName(each, format));
+  };
+  if (name === "bundle") {
+    const { exportBundle } = await import("./bundles.ts");
+    let code = 0;
+    for (const each of sessions) code = (await exportBundle(each, fileOf(each))) || code;
+    return code;
+  }
+  if (directory === null) return writeDocument(sessions, name, output);
+  let code = 0;
+  for (const each of sessions) code = (await writeDocument([each], name, fileOf(each))) || code;
   return code;
 }
 
-async function* exportEtf(session: Session, badLines: BadLines, io: Io): AsyncGenerator<string> {
-  const EtfExport = await EXPORT_FORMATS.etf.load();
-  const { packageVersion } = await import("../../core/package-file.ts");
-  const { safeText } = await import("../../sessions/render/text.ts");
-  const etf = new EtfExport({ agent: "verbatim", cliVersion: packageVersion() });
-  const reading = { onBadLine: badLines.add, restoresSpilled: true };
-  const { dialect, id } = session;
-  const isSubagents = await isSubagentsLog(session);
-  let asides = 0;
-  for await (const entry of session.entries(reading)) {
-    if (dialect.reading.asideOf?.(entry.native, id, isSubagents)) asides++;
-    else for (const line of etf.add(entry)) yield safeText(line);
-  }
-  for (const line of etf.end()) yield safeText(line);
-  const { unanswered, strayResults, unplaced, unplacedBlocks } = etf.report;
-  tell(io, unanswered, "tool call has no result", "tool calls have no result");
-  tell(
-    io,
-    strayResults,
-    "result answers no call and is left out",
-    "results answer no call and are left out",
-  );
-  tell(io, unplaced, "entry has no place in the format", "entries have no place in the format");
-  tell(
-    io,
-    unplacedBlocks,
-    "block has no place in the format",
-    "blocks have no place in the format",
-  );
-  tell(
-    io,
-    asides,
-    "entry is not part of the conversation and is left out",
-    "entries are not part of the conversation and are left out",
-  );
+function formatNamed(options: Run["options"], output: string | undefined): string {
+  const asked = textOption("--format", options.format);
+  return asked ?? (output === undefined ? null : formatOfFile(output)) ?? "md";
 }
 
-/** A log with only a subagent's messages is its own: there they are the conversation. */
-async function isSubagentsLog(session: Session): Promise<boolean> {
-  const { dialect, id } = session;
-  for await (const { kind, native } of session.entries({ onBadLine: "skip" })) {
-    if (kind === "message" && dialect.reading.asideOf?.(native, id) !== "other_agent") return false;
+/** Options that other formats take would have no effect. */
+function refuseOthers(options: Run["options"], name: string): void {
+  const takers = new Map<string, string[]>();
+  for (const [format, { takes }] of Object.entries(EXPORT_FORMATS)) {
+    for (const option of takes) takers.set(option, [...(takers.get(option) ?? []), format]);
   }
-  return true;
+  for (const [option, formats] of takers) {
+    if (formats.includes(name) || !isGiven(option, options)) continue;
+    throw new UsageError(`${flagOf(option)} is for --format ${formats.join(", ")}, not ${name}`);
+  }
 }
 
-function tell(io: Io, count: number, one: string, many: string): void {
-  if (count > 0) io.err(`${count} ${count === 1 ? one : many}`);
+/** Options that are on unless the user turns them off: `--no-tools`. */
+const NEGATIVE: readonly string[] = ["tools", "metadata"];
+
+function isGiven(option: string, options: Run["options"]): boolean {
+  return NEGATIVE.includes(option) ? options[option] === false : options[option] !== undefined;
+}
+
+function flagOf(option: string): string {
+  const words = option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return NEGATIVE.includes(option) ? `--no-${words}` : `--${words}`;
+}
+
+/** A run for each session, with its name as the only argument. */
+async function namedRuns(run: Run): Promise<Run[]> {
+  const { args, options } = run;
+  const isChosen = options.all === true || hasFilter(options);
+  if (args.length > 0 && isChosen) {
+    throw new UsageError("name sessions, or choose them with --all, --agent or another filter");
+  }
+  if (args.length > 0) return args.map((name) => ({ ...run, args: [name] }));
+  if (!isChosen) throw new UsageError("name a session, or choose some: --agent, --project, --all");
+  const chosen = await chosenSessions(run);
+  return chosen.map(({ dialect, root, id }) => {
+    return { ...run, args: [id], options: { ...options, dialect, root } };
+  });
+}
+
+async function exportSpans(sessions: readonly Run[]): Promise<number> {
+  if (sessions.length > 1 && sessions[0]?.options.follow === true) {
+    throw new UsageError("--follow takes one session");
+  }
+  const { exportOtlp } = await import("./span-export.ts");
+  let code = 0;
+  for (const run of sessions) {
+    const session = await openIdentifiedByName(run.args[0] ?? "", run);
+    code = (await exportOtlp(session, run)) || code;
+    await tellTornTail(session, run.io);
+  }
+  return code;
+}
+
+async function writeDocument(
+  runs: readonly Run[],
+  format: string,
+  file: string | undefined,
+): Promise<number> {
+  const { io, options } = runs[0] as Run;
+  const last = lastOf(options);
+  const piecesOf = await EXPORTERS[format]?.();
+  if (piecesOf === undefined) throw new UsageError(`there is no format ${format}`);
+  const opened: { readonly run: Run; readonly session: Session }[] = [];
+  for (const run of runs) opened.push({ run, session: await openByName(run.args[0] ?? "", run) });
+  const isOneOfMany = opened.length > 1;
+  let understood = 0;
+  const pieces = async function* () {
+    for (const [n, { run, session }] of opened.entries()) {
+      const badLines = new BadLines();
+      const notice = await tellNotUnderstood(session, io);
+      if (notice === null) understood++;
+      yield* piecesOf({ session, run, badLines, notice, last, isFirst: n === 0, isOneOfMany });
+      badLines.tell(io);
+      await tellTornTail(session, io);
+      await session.release();
+    }
+  };
+  // A terminal gets escaped text; a program or a file gets the exact document.
+  const isEscaped = format === "md" && io.isTerminal;
+  const shown = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
+  const logPaths = opened.map(({ session }) => session.path);
+  await giveDocument(pieces(), { io, file, logPaths, shown });
+  return understood > 0 ? 0 : NOTHING_SHOWN;
+}
+
+function lastOf({ last }: Run["options"]): number | null {
+  return last === undefined ? null : wholeNumber("--last", last, 1, LAST_MAX);
+}
+
+function isDirectory(path: string): boolean {
+  return path.endsWith("/") || (statOf(path)?.isDirectory() ?? false);
+}
+
+/** As bundles are called: two underscores for each slash of an id. */
+function fileName({ args: [name = ""] }: Run, { ending }: ExportFormat): string {
+  return `${name.replaceAll("/", "__")}.${ending}`;
 }

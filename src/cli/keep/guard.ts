@@ -21,23 +21,14 @@ import { unreadDatabaseNotes } from "../../sessions/list/agents.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 
-const ACTIONS = ["status", "install", "uninstall"];
-
 export async function guardCommand(run: Run): Promise<number> {
-  const { args, options } = run;
-  const [action] = args;
-  if (action !== undefined && !ACTIONS.includes(action)) {
-    throw new UsageError(`guard takes ${ACTIONS.join(", ")}, not ${action}`);
-  }
+  const { options } = run;
   if (options.once === true && options.verify === true) {
     throw new UsageError("choose --once or --verify");
   }
-  if (options.to !== undefined && (action !== undefined || options.verify === true)) {
-    throw new UsageError("--to is for guarding alone");
+  if (options.to !== undefined && options.verify === true) {
+    throw new UsageError("choose --to or --verify");
   }
-  if (action === "status") return printStatus(run);
-  if (action === "install") return install(run);
-  if (action === "uninstall") return uninstall(run);
   if (options.verify === true) return verifyCopies(run);
   return runGuard(run, agentOf(run), options.once === true);
 }

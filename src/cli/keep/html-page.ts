@@ -16,38 +16,19 @@ import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts
 import { editPlaces } from "../../sessions/render/html/placed-entry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
-import type { Run } from "../command/command.ts";
-import { giveDocument } from "../command/output.ts";
-import {
-  BadLines,
-  NOTHING_SHOWN,
-  tellNotUnderstood,
-  tellTornTail,
-  tellUnshown,
-  tornBytesOf,
-} from "../look/reading.ts";
+import { tellUnshown, tornBytesOf } from "../look/reading.ts";
+import type { ExportSource } from "./export-source.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;
 
-export interface HtmlPageOptions {
-  /** Output file; null prints the page. */
-  readonly file: string | null;
-  /** Number of last entries; null for all. */
-  readonly last: number | null;
-}
-
-/** Writes or prints the session as a page, and reports what it does not show. */
-export async function giveHtmlPage(
-  session: Session,
-  { options, io }: Run,
-  { file, last }: HtmlPageOptions,
-): Promise<number> {
-  const badLines = new BadLines();
+/** The session as a page; reports what the page does not show. */
+export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> {
+  const { session, run, badLines, last, notice } = source;
+  const { options, io } = run;
   const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
   const { id, dialect } = session;
-  const notice = await tellNotUnderstood(session, io);
   const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
   const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(
@@ -56,12 +37,8 @@ export async function giveHtmlPage(
     (start, part) => editPlaces(outline.marks, start, part),
   );
   const items = lastItems ?? itemsInOrder(session, badLines.add);
-  const pieces = piecesOf(page, items, session, outline);
-  await giveDocument(pieces, { io, file: file ?? undefined, logPath: session.path });
+  yield* piecesOf(page, items, session, outline);
   tellUnshown(page.unshown, io);
-  badLines.tell(io);
-  await tellTornTail(session, io);
-  return notice === null ? 0 : NOTHING_SHOWN;
 }
 
 type Item = StoredEntry | BadLineRun;

@@ -1,4 +1,4 @@
-/** `verbatim send`: delivers sessions to a server: those that wait, and those that are named. */
+/** `verbatim guard send`: delivers sessions to a server: those that wait, and those that are named. */
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
@@ -73,5 +73,7 @@ export function tellLeft({ left }: SendReport, to: string, io: Io): void {
   if (left.length === 0) return;
   for (const { path, problem } of left.slice(0, TOLD_MAX)) io.err(`not sent: ${path}: ${problem}`);
   if (left.length > TOLD_MAX) io.err(`not sent: ${left.length - TOLD_MAX} more`);
-  io.err(`nothing is lost: sessions stay here until \`verbatim send --to ${to}\` delivers them`);
+  io.err(
+    `nothing is lost: sessions stay here until \`verbatim guard send --to ${to}\` delivers them`,
+  );
 }

@@ -1,38 +1,118 @@
 /**
- * Chosen sessions: which sessions `ls` shows: all, or those of an agent or a project. A subagent's
- * session is shown only on request if the session that started it is listed.
+ * Chosen sessions: which sessions the filters of a command mean (`verbatim help options`). A
+ * subagent's session is meant only on request if the session that started it is listed.
  */
 
 import { dialectNamed } from "../../dialects/all.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
+import { listPage } from "../../sessions/list/list-page.ts";
 import {
   isAgentMeant,
   isDialectMeant,
   isKnownAgent,
   knownAgents,
+  type ProjectFilter,
   programIdOf,
   projectFilter,
   projectOf,
 } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
-import { type Io, UsageError } from "../command/command.ts";
+import { type Io, type OptionValue, type Run, textOption, UsageError } from "../command/command.ts";
 import { progressOn } from "../command/interruption.ts";
-import { NO_STORES } from "./store-notes.ts";
+import { whereOf } from "../command/options.ts";
+import { timeOption } from "../command/time-option.ts";
+import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
-export interface SessionChoice {
+export interface SessionFilter {
   readonly agent: string | undefined;
   readonly project: string | undefined;
+  /** Last changed then or later, and before then: milliseconds. */
+  readonly since: number | undefined;
+  readonly until: number | undefined;
+  /** Part of the model's name. */
+  readonly model: string | undefined;
+}
+
+export interface SessionChoice extends SessionFilter {
   /** Subagents too. */
   readonly isAll: boolean;
   readonly cwd: string;
+}
+
+const FILTERS = ["agent", "project", "since", "until", "model"] as const;
+
+export function hasFilter(options: Run["options"]): boolean {
+  return FILTERS.some((name) => options[name] !== undefined);
+}
+
+/** What the filters of a command say. */
+export function filterOf(options: Run["options"]): SessionFilter {
+  const nowMs = Date.now();
+  const time = (flag: string, value: OptionValue) => {
+    const text = textOption(flag, value);
+    return text === undefined ? undefined : timeOption(flag, text, nowMs);
+  };
+  return {
+    agent: textOption("--agent", options.agent),
+    project: textOption("--project", options.project),
+    since: time("--since", options.since)?.from,
+    until: time("--until", options.until)?.to,
+    model: textOption("--model", options.model)?.toLowerCase(),
+  };
+}
+
+/** The sessions that a command's filters mean, newest first; says why if there are none. */
+export async function chosenSessions(
+  { options, io }: Run,
+  isAll = false,
+): Promise<SessionSummary[]> {
+  return listChosen({ ...filterOf(options), isAll }, whereOf(options), io);
+}
+
+/** Whether a session is one that the filters mean, by its place and id; null: all are. */
+export type IsChosen = (place: FoundStore, id: string) => boolean;
+
+/** For commands that read more than listings do; `hasTimes`: `--since` and `--until` count, too. */
+export async function choiceOf({ options, io }: Run, hasTimes: boolean): Promise<IsChosen | null> {
+  const { since, until, ...others } = filterOf(options);
+  const times = hasTimes ? { since, until } : { since: undefined, until: undefined };
+  const filter = { ...others, ...times };
+  if (FILTERS.every((name) => filter[name] === undefined)) return null;
+  const sessions = await listChosen({ ...filter, isAll: true }, whereOf(options), io);
+  const keys = new Set(sessions.map((session) => keyOf(session, session.id)));
+  return (place, id) => keys.has(keyOf(place, id));
+}
+
+async function listChosen(
+  choice: Omit<SessionChoice, "cwd">,
+  where: StoreLookup,
+  io: Io,
+): Promise<SessionSummary[]> {
+  const chosen = new ChosenSessions({ ...choice, cwd: where.cwd });
+  const all = await findStores(where);
+  const stores = chosen.storesOf(all);
+  await warnOfJournal(stores, io);
+  const page = await listPage(stores, {
+    limit: Number.POSITIVE_INFINITY,
+    ...(chosen.isShown && { isShown: chosen.isShown }),
+    onFound: (lines) => chosen.found(lines),
+    onRecords: () => {},
+    onProgress: progressOn(io),
+    onWarning: (warning) => io.err(`warning: ${warning}`),
+  });
+  io.progress(null);
+  const sessions = page?.sessions ?? [];
+  if (sessions.length === 0)
+    io.err(chosen.whyNone() ?? (all.length === 0 ? NO_STORES : "no sessions"));
+  return sessions.map(summaryOf);
 }
 
 const NAMES_LISTED_MAX = 40;
 
 export class ChosenSessions {
   readonly #choice: SessionChoice;
-  readonly #isProject: ((project: string | null) => boolean) | null;
+  readonly #isProject: ProjectFilter | null;
   readonly #found = new Set<string>();
   readonly #agents = new Set<string>();
   readonly #projects = new Set<string>();
@@ -48,8 +128,8 @@ export class ChosenSessions {
 
   /** Null if every session is shown, so that none has to be looked at. */
   get isShown(): ((line: SessionLine) => boolean) | null {
-    const { agent, isAll } = this.#choice;
-    if (isAll && agent === undefined && this.#isProject === null) return null;
+    const { isAll } = this.#choice;
+    if (isAll && FILTERS.every((name) => this.#choice[name] === undefined)) return null;
     return (line) => this.#isShown(line);
   }
 
@@ -73,12 +153,15 @@ export class ChosenSessions {
 
   /** Why nothing is shown; throws wrong usage if there is no such agent. */
   whyNone(): string | null {
-    const { agent, project } = this.#choice;
+    const { agent, project, since, until, model } = this.#choice;
     if (!this.#isAgentKnown && !isKnownAgent(agent ?? "")) {
       const names = [...[...this.#agents].sort(), ...knownAgents()].slice(0, NAMES_LISTED_MAX);
       throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
     }
-    if (project === undefined) return agent === undefined ? null : `no sessions of ${agent}`;
+    if (project === undefined || (since ?? until ?? model) !== undefined) {
+      if (FILTERS.every((name) => this.#choice[name] === undefined)) return null;
+      return agent === undefined ? "no session fits" : `no session of ${agent} fits`;
+    }
     const names = [...this.#projects].sort().slice(0, NAMES_LISTED_MAX);
     const others = names.length > 0 ? `; sessions have these projects: ${names.join(", ")}` : "";
     return `no sessions of the project ${project}${others}`;
@@ -94,10 +177,23 @@ export class ChosenSessions {
       if (!isAgentMeant(session, agent)) return false;
       this.#isAgentKnown = true;
     }
-    if (this.#isProject?.(project) === false) return false;
+    if (this.#isProject?.(project, session.repository) === false) return false;
+    if (!this.#isOfTime(session)) return false;
+    if (!this.#isOfModel(session)) return false;
     if (isAll || !this.#isSubagents(session)) return true;
     this.hidden++;
     return false;
+  }
+
+  #isOfTime({ updatedAt, mtimeMs }: SessionSummary): boolean {
+    const { since = 0, until = Number.POSITIVE_INFINITY } = this.#choice;
+    const at = updatedAt === null ? mtimeMs : Date.parse(updatedAt);
+    return at >= since && at < until;
+  }
+
+  #isOfModel({ model }: SessionSummary): boolean {
+    const asked = this.#choice.model;
+    return asked === undefined || (model?.toLowerCase().includes(asked) ?? false);
   }
 
   /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
@@ -106,22 +202,6 @@ export class ChosenSessions {
     if (parent === null || parent === id || !program || program.hasForks) return false;
     return this.#found.has(keyOf({ dialect, root }, parent));
   }
-}
-
-/** Why nothing was found, after a look at all sessions; throws wrong usage for an unknown agent. */
-export async function whyNone(
-  choice: SessionChoice,
-  where: StoreLookup,
-  io: Io,
-): Promise<string | null> {
-  const { listPage } = await import("../../sessions/list/list-page.ts");
-  const chosen = new ChosenSessions(choice);
-  const stores = chosen.storesOf(await findStores(where));
-  if (stores.length === 0) return NO_STORES;
-  const { isShown } = chosen;
-  if (isShown === null) return null;
-  await listPage(stores, { limit: 1, isShown, onProgress: progressOn(io), onWarning: () => {} });
-  return chosen.whyNone();
 }
 
 function keyOf({ dialect, root }: FoundStore, id: string): string {

@@ -2,6 +2,7 @@
 
 import type { CliCommand } from "../command/command.ts";
 import {
+  FILTER_OPTIONS,
   REPORTS,
   SESSION_ARGUMENT,
   SORTS,
@@ -20,12 +21,11 @@ export const ls: CliCommand = {
       default: "updated",
     },
     { flags: "--limit <n>", summary: "maximum number of sessions" },
-    { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
-    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
     { flags: "--all", summary: "list the sessions of subagents too" },
     { flags: "--json", summary: "print one JSON object per session" },
     { flags: "--source-gone", summary: "only sessions that just the guard still has" },
     { flags: "--ids", summary: "print only ids, one per line, unsorted; reads no log" },
+    ...FILTER_OPTIONS,
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -40,7 +40,7 @@ export const ls: CliCommand = {
 
 export const show: CliCommand = {
   name: "show",
-  summary: "Show a session",
+  summary: "Show a session, or follow it as it grows",
   args: [SESSION_ARGUMENT],
   options: [
     ...VIEW_OPTIONS,
@@ -52,7 +52,6 @@ export const show: CliCommand = {
       summary: "the last 10 entries, and those that any process appends, until interrupted",
     },
     { flags: "--generation <n>", summary: "an older generation that the guard kept" },
-    { flags: "--html <file>", summary: "write an HTML page to this file; - prints it" },
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -60,8 +59,7 @@ export const show: CliCommand = {
     "verbatim show hello_world-1739012630",
     "verbatim show hello --last 20 --thinking",
     "verbatim show last --follow",
-    "verbatim show .ai/threads/hello_world-1739012630 --no-tools | less",
-    "verbatim show hello --html hello.html",
+    "verbatim show .ai/threads/hello_world-1739012630 --no-tools",
     "verbatim show kitchen/2026-11-15 --json | jq 'select(.role == \"user\")'",
   ],
 
@@ -92,6 +90,7 @@ export const search: CliCommand = {
       flags: "--rebuild",
       summary: "rebuild the search index first; without a query, do only that",
     },
+    ...FILTER_OPTIONS,
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -107,7 +106,7 @@ export const search: CliCommand = {
 
 export const usage: CliCommand = {
   name: "usage",
-  summary: "Count tokens and cost of all agents: each response once, at the price of its time",
+  summary: "Count tokens and cost of all agents, each response once",
   args: [
     {
       name: "[report]",
@@ -115,10 +114,6 @@ export const usage: CliCommand = {
     },
   ],
   options: [
-    { flags: "--since <day>", summary: "from this day on: 2026-11-15, 20261115 or 7d" },
-    { flags: "--until <day>", summary: "up to and including this day" },
-    { flags: "--agent <name>", summary: "only of this agent: its program or dialect" },
-    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
     { flags: "--tz <zone>", summary: "time zone of days, such as Europe/Berlin; default: yours" },
     { flags: "--json", summary: "print one JSON document" },
     { flags: "--csv", summary: "print comma-separated values" },
@@ -126,6 +121,7 @@ export const usage: CliCommand = {
     { flags: "--explain <id>", summary: "every row of a session, its price, and each duplicate" },
     { flags: "--budget <amount>", summary: "exit with 1 if more was spent: 20/day, 300/month" },
     { flags: "--reprice", summary: "price everything again with the newest table" },
+    ...FILTER_OPTIONS,
   ],
   examples: [
     "verbatim usage",
@@ -141,7 +137,7 @@ export const usage: CliCommand = {
 
 export const agents: CliCommand = {
   name: "agents",
-  summary: "List the agents whose sessions are on this machine, and what they will delete",
+  summary: "List the agents found here, and what they will delete",
   options: [{ flags: "--json", summary: "print one JSON object per agent and directory" }],
   examples: ["verbatim agents", "verbatim agents --json | jq -r 'select(.due > 0).label'"],
 

@@ -20,7 +20,7 @@ import type { GoneSession } from "../../sessions/list/gone-sessions.ts";
 import { listPage } from "../../sessions/list/list-page.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { mayStandOtherwise, type SessionLine } from "../../sessions/store/list.ts";
-import { type Io, type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
 import {
   EXIT_INTERRUPTED,
   INTERRUPTED,
@@ -30,7 +30,7 @@ import {
 import { SORTS, whereOf } from "../command/options.ts";
 import { CHANGED_MAX, changedListing } from "./changed-listing.ts";
 import { changedLogs } from "./changed-logs.ts";
-import { ChosenSessions, type SessionChoice } from "./chosen-sessions.ts";
+import { ChosenSessions, filterOf, hasFilter, type SessionChoice } from "./chosen-sessions.ts";
 import {
   endOfLife,
   type Flags,
@@ -49,18 +49,13 @@ export async function runLs({ options, io }: Run): Promise<number> {
   const sort = SORTS[String(options.sort)] ?? "updated";
   if (options.ids === true) {
     if (options.json === true) throw new UsageError("choose --ids or --json");
-    if (options.agent !== undefined || options.project !== undefined) {
-      throw new UsageError("--ids reads no log, so it takes no --agent or --project; use --json");
-    }
+    if (hasFilter(options))
+      throw new UsageError("--ids reads no log, so it takes no filter; use --json");
     await printIds(whereOf(options), options.sourceGone === true, io);
     return 0;
   }
   const isJson = options.json === true;
-  const choice = {
-    agent: textOption("--agent", options.agent),
-    project: textOption("--project", options.project),
-    isAll: isJson || options.all === true,
-  };
+  const choice = { ...filterOf(options), isAll: isJson || options.all === true };
   const isGone = options.sourceGone === true;
   return printListing(whereOf(options), { sort, limit, isJson, choice, isGone }, io);
 }
@@ -193,8 +188,8 @@ async function printKept(
   const path = keptListingPath();
   const kept = readCachedText(path, { question, nowMs });
   if (kept === null) return false;
-  const isAll = choice.isAll && choice.agent === undefined && choice.project === undefined;
-  const mayChange = isJson && sort === "updated" && isAll;
+  const isUnfiltered = new ChosenSessions({ ...choice, cwd: "" }).isShown === null;
+  const mayChange = isJson && sort === "updated" && isUnfiltered;
   const changed = changedLogs(kept.logs, stores, mayChange ? CHANGED_MAX : 0);
   if (changed === null) return false;
   if (changed.length === 0) {
@@ -243,7 +238,7 @@ function missingWarning(gone: readonly GoneSession[]): string {
   const are = gone.length === 1 ? "1 session is" : `${gone.length} sessions are`;
   return safeText(
     `warning: ${are} missing: signed before, and the log is gone (rollback). If it was deleted on ` +
-      `purpose: verbatim head forget ${first?.row.id}`,
+      `purpose: verbatim keys head forget ${first?.row.id}`,
   );
 }
 

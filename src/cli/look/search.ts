@@ -21,6 +21,7 @@ import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { freshenIndex, HURRIED } from "../../sessions/search/freshen-index.ts";
 import { indexedIds, SEARCH_SCHEMA } from "../../sessions/search/index-table.ts";
+import type { QueryFilter } from "../../sessions/search/query.ts";
 import { againIfDamaged, SearchIndex } from "../../sessions/search/search-index.ts";
 import {
   type HIT_ORDERS,
@@ -43,17 +44,24 @@ import { whereOf } from "../command/options.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";
 import { cutTo, widthOf } from "../command/table.ts";
 import { changedLogs } from "./changed-logs.ts";
+import { choiceOf, filterOf, type IsChosen, type SessionFilter } from "./chosen-sessions.ts";
 import { relativeTime, shortIds, TITLE_SHARE } from "./session-table.ts";
 import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
-export async function searchCommand({ args, options, io }: Run): Promise<number> {
+export async function searchCommand(run: Run): Promise<number> {
+  const { args, options, io } = run;
   const query = args.join(" ").trim();
   const isRebuilt = options.rebuild === true;
   if (query === "" && !isRebuilt) throw new UsageError("give words to search for");
   const limit = wholeNumber("--limit", options.limit, 1);
   const order = options.sort === "oldest" ? "oldest" : "newest";
-  const asked = { query: query === "" ? null : query, limit, order, isRebuilt } as const;
-  return runSearch(whereOf(options), { ...asked, isJson: options.json === true }, io);
+  const { since, until } = filterOf(options);
+  const times = { since, until };
+  const isChosen = await choiceOf(run, false);
+  const isJson = options.json === true;
+  const words = query === "" ? null : query;
+  const asked = { query: words, limit, order, times, isChosen, isRebuilt, isJson } as const;
+  return runSearch(whereOf(options), asked, io);
 }
 
 export interface SearchRequest {
@@ -61,6 +69,10 @@ export interface SearchRequest {
   readonly query: string | null;
   readonly limit: number;
   readonly order: (typeof HIT_ORDERS)[number];
+  /** Entries of then or later, and before then: milliseconds. */
+  readonly times: Pick<SessionFilter, "since" | "until">;
+  /** Which sessions; null: all. */
+  readonly isChosen: IsChosen | null;
   readonly isJson: boolean;
   readonly isRebuilt: boolean;
 }
@@ -96,6 +108,11 @@ export async function runSearch(where: StoreLookup, asked: SearchRequest, io: Io
     io.progress(null);
     index.close();
   }
+}
+
+/** As a query has it. */
+function timeFilter(by: "since" | "until", at: number | undefined): QueryFilter[] {
+  return at === undefined ? [] : [{ by, value: new Date(at).toISOString(), isNot: false }];
 }
 
 function understood(text: string): SearchQuery {
@@ -168,10 +185,12 @@ async function printHits(
   index: SearchIndex,
   query: SearchQuery,
   places: readonly FoundStore[],
-  { limit, isJson, order }: SearchRequest,
+  { limit, isJson, order, times: { since, until }, isChosen }: SearchRequest,
   io: Io,
 ): Promise<number> {
-  const entries = await sortedEntries(index, query, places, order);
+  const filters = [...query.filters, ...timeFilter("since", since), ...timeFilter("until", until)];
+  const found = await sortedEntries(index, { ...query, filters }, places, order);
+  const entries = isChosen ? found.filter(({ place, id }) => isChosen(place, id)) : found;
   const short = isJson || !io.isTerminal ? null : await shortIdsOf(index, places);
   const sessions = new HitSessions();
   const output = new ChunkedOutput(io);

@@ -1,8 +1,7 @@
 /** `verbatim show`: a session for people, or entry by entry for programs. */
 
-import { resolve } from "node:path";
 import type { Session } from "../../sessions/store/session.ts";
-import { type Io, type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
+import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
 import { withPager } from "../command/pager.ts";
 import { EntryPrinter } from "./entry-printer.ts";
 import { BadLines, NOTHING_SHOWN, openByName, tellNotUnderstood, tellTornTail } from "./reading.ts";
@@ -18,9 +17,6 @@ export async function runShow(run: Run): Promise<number> {
   const least = follow ? 0 : 1;
   const last =
     options.last === undefined ? null : wholeNumber("--last", options.last, least, LAST_MAX);
-  const html = textOption("--html", options.html);
-  if (html !== undefined && options.json) throw new UsageError("choose --html or --json");
-  if (html !== undefined && follow) throw new UsageError("choose --html or --follow");
   if (follow && options.generation !== undefined) {
     throw new UsageError("choose --generation or --follow: an older generation does not grow");
   }
@@ -28,13 +24,6 @@ export async function runShow(run: Run): Promise<number> {
   if (follow) {
     const { showLive } = await import("./live-entries.ts");
     return showLive(session, last ?? LAST_FOLLOWED, run);
-  }
-  if (html !== undefined) {
-    const { giveHtmlPage } = await import("../keep/html-page.ts");
-    const file = html === "-" ? null : resolve(html);
-    const code = await giveHtmlPage(session, run, { file, last });
-    if (file !== null) io.err(`wrote ${file}`);
-    return code;
   }
   const show = (paged: Io) => showEntries(session, last, { ...run, io: paged });
   return options.json === true || options.pager === false ? show(io) : withPager(io, show);

@@ -1,12 +1,11 @@
 /** Usage text: a report as a table with bars, as JSON, and as comma-separated values. */
 
-import { safeText } from "../../sessions/render/text.ts";
 import { agentNameOf } from "../../usage/report/agent-choice.ts";
 import type { UsageBlock } from "../../usage/report/blocks.ts";
 import { UNKNOWN_MODEL } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
 import type { Io } from "../command/command.ts";
-import { jsonLine } from "../command/output.ts";
+import { csvLine, jsonLine } from "../command/output.ts";
 import { formatTable, type TableColumn } from "../command/table.ts";
 import { bar, costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 
@@ -217,12 +216,5 @@ export function reportCsv(report: string, rows: readonly Group[]): string {
     const models = row.models.map(({ model }) => model).join(" ");
     return [row.key, row.project, models, ...CSV_FIELDS.map((field) => values[field] ?? "")];
   });
-  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(",")}\r\n`).join("");
-}
-
-/** A cell that a spreadsheet would take for a formula gets a quote before it. */
-function csvCell(value: unknown): string {
-  const text = safeText(String(value));
-  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return [head, ...lines].map(csvLine).join("");
 }

@@ -3,6 +3,7 @@
 import { nodeHost } from "../../core/base/node-host.ts";
 import { catalogPath } from "../../core/base/node-paths.ts";
 import { loadDialects } from "../../dialects/all.ts";
+import type { SessionLine } from "../../sessions/store/list.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
 import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
@@ -19,6 +20,7 @@ import { type DayRange, type GroupSource, groupSource } from "../../usage/report
 import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 import { REPORTS } from "../command/options.ts";
+import { timeOption } from "../command/time-option.ts";
 import { dollars } from "./usage-numbers.ts";
 import type { SessionName } from "./usage-text.ts";
 
@@ -63,6 +65,8 @@ async function printUsage({ options, io }: Run, report: UsageReport): Promise<nu
     until: textOption("--until", options.until),
     agent: textOption("--agent", options.agent),
     project: isPath ? resolve(project) : project,
+    directories: project === undefined ? new Set() : await directoriesOf(project),
+    model: textOption("--model", options.model)?.toLowerCase(),
     zone: textOption("--tz", options.tz),
     format: options.json === true ? "json" : options.csv === true ? "csv" : "text",
     isCompact: options.compact === true,
@@ -79,6 +83,8 @@ export interface ReportOptions {
   readonly until: string | undefined;
   readonly agent: string | undefined;
   readonly project: string | undefined;
+  readonly directories: ReadonlySet<string>;
+  readonly model: string | undefined;
   readonly io: Io;
   readonly report: UsageReport;
   readonly zone: string | undefined;
@@ -191,13 +197,13 @@ async function sessionNames(
 
 async function reportRows(
   { usage, source, days, range, nowMs }: Counted,
-  { report, agent, project }: ReportOptions,
+  { report, agent, project, directories, model }: ReportOptions,
 ): Promise<Group[]> {
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
   const byRows = (textOf: (file: LedgerFile) => string) => {
-    const isWanted = fileFilter(agent, project);
-    const rows = usage.chosen(days, isWanted ? { ...range, isWanted } : range);
+    const isWanted = fileFilter(agent, project, directories) ?? (() => true);
+    const rows = usage.chosen(days, { ...range, isWanted, model });
     return groupBy(usage, rows, byFile(usage, textOf));
   };
   switch (report) {
@@ -211,7 +217,7 @@ async function reportRows(
     case "directive": {
       const names = await agentNames(
         nodeHost,
-        usage.ledger.files.filter(fileFilter(agent, project) ?? Boolean),
+        usage.ledger.files.filter(fileFilter(agent, project, directories) ?? Boolean),
       );
       return byCost(byRows(({ index }) => names[index] ?? ""));
     }
@@ -250,14 +256,32 @@ function rangeOf({ since, until }: ReportOptions, days: Days, nowMs: number): Da
   return { since: day("--since", since), until: day("--until", until) };
 }
 
-/** "2026-11-15", "20261115", or days before today: "7d". */
+/** A day as it is named; of a time, the day in the report's time zone. */
 function dayIn(flag: string, text: string, days: Days, nowMs: number): string {
-  const [, ago] = /^(\d{1,5})d$/.exec(text) ?? [];
-  if (ago !== undefined) return days.dayOf(nowMs - Number(ago) * 86_400_000);
   const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)$/.exec(text) ?? [];
   const found = `${year}-${month}-${day}`;
   if (year !== undefined && !Number.isNaN(dayNumber(found))) return found;
-  throw new UsageError(`${flag} takes a day such as 2026-11-15 or 7d, not ${text}`);
+  return days.dayOf(timeOption(flag, text, nowMs).from);
+}
+
+/** The directories of a repository: the counted sessions do not name it. */
+async function directoriesOf(asked: string): Promise<ReadonlySet<string>> {
+  const { projectFilter, projectOf } = await import("../../sessions/list/whose.ts");
+  const { findStores } = await import("../../sessions/list/find-stores.ts");
+  const { listPage } = await import("../../sessions/list/list-page.ts");
+  const { summaryOf } = await import("../../sessions/store/list.ts");
+  const cwd = process.cwd();
+  const isProject = projectFilter(asked, cwd);
+  const directories = new Set<string>();
+  const isShown = (line: SessionLine) => {
+    const session = summaryOf(line);
+    const directory = projectOf(session);
+    if (directory !== null && isProject(directory, session.repository)) directories.add(directory);
+    return false;
+  };
+  const limit = Number.POSITIVE_INFINITY;
+  await listPage(await findStores({ cwd }), { limit, isShown, onWarning: () => {} });
+  return directories;
 }
 
 function tellFailures(failures: readonly string[], io: Io): void {

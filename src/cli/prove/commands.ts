@@ -1,8 +1,9 @@
 /** Commands of the group `prove`: what they are called and take. Each loads its code when it runs. */
 
-import type { CliCommand } from "../command/command.ts";
+import type { CliCommand, CommandOption } from "../command/command.ts";
 import {
   DATA_OPTION,
+  FILTER_OPTIONS,
   PROFILE_OPTION,
   SESSION_ARGUMENT,
   WHERE_OPTIONS,
@@ -42,6 +43,7 @@ export const verify: CliCommand = {
     { flags: "--tsa-ca <file>", summary: "check time stamps by these certificates, with openssl" },
     { flags: "--key <file>", summary: "disclosed copies, proofs: also trust this public key, PEM" },
     PROFILE_OPTION,
+    ...FILTER_OPTIONS,
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -60,9 +62,55 @@ export const verify: CliCommand = {
   run: async (run) => (await import("./verify.ts")).runVerify(run),
 };
 
+const prove: CliCommand = {
+  name: "prove",
+  summary: "Write a proof that single entries are part of a signed session",
+  args: [
+    {
+      ...SESSION_ARGUMENT,
+      summary: `${SESSION_ARGUMENT.summary}; or a disclosed copy (.vbd)`,
+    },
+  ],
+  options: [
+    {
+      flags: "-o, --output <file>",
+      summary:
+        "file to write, NAME.vbp, or NAME.html for a page that checks itself; must not exist",
+    },
+    {
+      flags: "--entry <n>",
+      summary: "prove the entry on this line of the log, from 1",
+      isRepeatable: true,
+    },
+    { flags: "--context <n>", summary: "also prove so many lines before and after; default 0" },
+    {
+      flags: "--consistency <old..new>",
+      summary: "prove that checkpoint NEW continues the log of checkpoint OLD",
+    },
+    {
+      flags: "--tlog",
+      summary: "write one entry as a C2SP tlog-proof, NAME.tlog-proof, with kept cosignatures",
+    },
+    { flags: "--as <name>", summary: "with --tlog: your name in the log's origin" },
+    { flags: "--json", summary: "print the verdict on the proof, as JSON" },
+    // Other forms of proof add their options here, and their writer in run-prove.ts.
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim redact prove hello --entry 12 --context 2 -o answer.vbp",
+    "verbatim redact prove hello.vbd --entry 12 -o answer.vbp",
+    "verbatim redact prove hello --entry 12 -o answer.html",
+    "verbatim redact prove hello --consistency 3..9 -o heads.vbp",
+    "verbatim redact prove hello --entry 12 --tlog -o answer.tlog-proof",
+    "verbatim verify answer.vbp --key ada.pem",
+  ],
+
+  run: async (run) => (await import("./prove.ts")).proveCommand(run),
+};
+
 export const redact: CliCommand = {
   name: "redact",
-  summary: "Write a copy that shows part of a session and proves that it is part of it",
+  summary: "Show part of a session and prove it, or prove single entries",
   args: [SESSION_ARGUMENT],
   options: [
     { flags: "-o, --output <file>", summary: "file to write, NAME.vbd; must not exist" },
@@ -105,54 +153,9 @@ export const redact: CliCommand = {
     'verbatim redact hello --in-place --match "17 Mill Lane" --reason "private address"',
     "verbatim verify hello.vbd --key ada.pem",
   ],
+  commands: [prove],
 
   run: async (run) => (await import("./redact.ts")).runRedact(run),
-};
-
-export const prove: CliCommand = {
-  name: "prove",
-  summary: "Write a proof that single entries are part of a signed session",
-  args: [
-    {
-      ...SESSION_ARGUMENT,
-      summary: `${SESSION_ARGUMENT.summary}; or a disclosed copy (.vbd)`,
-    },
-  ],
-  options: [
-    {
-      flags: "-o, --output <file>",
-      summary:
-        "file to write, NAME.vbp, or NAME.html for a page that checks itself; must not exist",
-    },
-    {
-      flags: "--entry <n>",
-      summary: "prove the entry on this line of the log, from 1",
-      isRepeatable: true,
-    },
-    { flags: "--context <n>", summary: "also prove so many lines before and after; default 0" },
-    {
-      flags: "--consistency <old..new>",
-      summary: "prove that checkpoint NEW continues the log of checkpoint OLD",
-    },
-    {
-      flags: "--tlog",
-      summary: "write one entry as a C2SP tlog-proof, NAME.tlog-proof, with kept cosignatures",
-    },
-    { flags: "--as <name>", summary: "with --tlog: your name in the log's origin" },
-    { flags: "--json", summary: "print the verdict on the proof, as JSON" },
-    // Other forms of proof add their options here, and their writer in run-prove.ts.
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim prove hello --entry 12 --context 2 -o answer.vbp",
-    "verbatim prove hello.vbd --entry 12 -o answer.vbp",
-    "verbatim prove hello --entry 12 -o answer.html",
-    "verbatim prove hello --consistency 3..9 -o heads.vbp",
-    "verbatim prove hello --entry 12 --tlog -o answer.tlog-proof",
-    "verbatim verify answer.vbp --key ada.pem",
-  ],
-
-  run: async (run) => (await import("./prove.ts")).proveCommand(run),
 };
 
 export const scan: CliCommand = {
@@ -166,8 +169,6 @@ export const scan: CliCommand = {
     },
   ],
   options: [
-    { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
-    { flags: "--project <dir>", summary: "only of this project: its path (. is here) or name" },
     { flags: "--all", summary: "all sessions found from here, as without names" },
     { flags: "--rule <id>", summary: "print only finds of this rule", isRepeatable: true },
     {
@@ -178,6 +179,7 @@ export const scan: CliCommand = {
     { flags: "--patterns <file>", summary: "patterns of your own, one per line; # for comments" },
     { flags: "--rescan", summary: "ignore what earlier scans found, and read everything again" },
     { flags: "--json", summary: "print one JSON object per find" },
+    ...FILTER_OPTIONS,
     ...WHERE_OPTIONS,
   ],
   examples: [
@@ -190,13 +192,38 @@ export const scan: CliCommand = {
   run: async (run) => (await import("./scan.ts")).scanCommand(run),
 };
 
+const SHARES_STORE_OPTION: CommandOption = {
+  flags: "--store <url>",
+  summary: "the server's database instead: postgres://user@host/database",
+};
+
+const shareLs: CliCommand = {
+  name: "ls",
+  summary: "List the shares, and until when their links work",
+  options: [
+    DATA_OPTION,
+    SHARES_STORE_OPTION,
+    { flags: "--json", summary: "print one JSON object per share" },
+  ],
+  examples: ["verbatim share ls"],
+
+  run: async (run) => (await import("./share.ts")).listShares(run),
+};
+
+const shareRevoke: CliCommand = {
+  name: "revoke",
+  summary: "Revoke a share for good; open connections end in a second",
+  args: [{ name: "<id>", summary: "as `verbatim share ls` shows it" }],
+  options: [DATA_OPTION, SHARES_STORE_OPTION, { flags: "--json", summary: "print JSON" }],
+  examples: ["verbatim share revoke 3f9a1c07"],
+
+  run: async (run) => (await import("./share.ts")).revokeShare(run),
+};
+
 export const share: CliCommand = {
   name: "share",
   summary: "Share part of a session by a link that expires and can be revoked",
-  args: [
-    { name: "<session>", summary: "an id, the beginning of one or `last`; or `ls`, or `revoke`" },
-    { name: "[id]", summary: "with `revoke`: the share, as `verbatim share ls` shows it" },
-  ],
+  args: [SESSION_ARGUMENT],
   options: [
     {
       flags: "--redact <rules>",
@@ -231,10 +258,7 @@ export const share: CliCommand = {
       summary: "the server's address in the link; default: that of this machine",
     },
     DATA_OPTION,
-    {
-      flags: "--store <url>",
-      summary: "the server's database instead: postgres://user@host/database",
-    },
+    SHARES_STORE_OPTION,
     YES_OPTION,
     { flags: "--json", summary: "print JSON" },
     ...WHERE_OPTIONS,
@@ -247,6 +271,7 @@ export const share: CliCommand = {
     "verbatim share revoke 3f9a1c07",
     "verbatim share last --store postgres://verbatim@db.example.com/streams --yes",
   ],
+  commands: [shareLs, shareRevoke],
 
-  run: async (run) => (await import("./share.ts")).shareCommand(run),
+  run: async (run) => (await import("./share.ts")).runShare(run),
 };

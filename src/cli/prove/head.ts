@@ -1,5 +1,5 @@
 /**
- * `verbatim head`: manages pinned heads of signed sessions; and of signed streams, if `--root` is a
+ * `verbatim keys head`: manages pinned heads of signed sessions; and of signed streams, if `--root` is a
  * server's data directory.
  */
 
@@ -26,9 +26,9 @@ const show: CliCommand = {
   args: [{ name: "[session]", summary: "an id, or the beginning of one; it may be gone" }],
   options: [{ flags: "--json", summary: "print one JSON object per head" }, ...WHERE_OPTIONS],
   examples: [
-    "verbatim head show",
-    "verbatim head show hello_world-1739012630 --json",
-    "verbatim head show --json | jq 'select(.why == \"accepted\")'",
+    "verbatim keys head show",
+    "verbatim keys head show hello_world-1739012630 --json",
+    "verbatim keys head show --json | jq 'select(.why == \"accepted\")'",
   ],
 
   async run(run) {
@@ -52,7 +52,7 @@ const pin: CliCommand = {
   summary: "Verify a session and pin its head",
   args: [SESSION_ARGUMENT],
   options: [...WHERE_OPTIONS],
-  examples: ["verbatim head pin hello_world-1739012630"],
+  examples: ["verbatim keys head pin hello_world-1739012630"],
 
   async run(run) {
     const { readNamedHead, describeLosses } = await import("./signed-head.ts");
@@ -62,7 +62,7 @@ const pin: CliCommand = {
     const losses = describeLosses(read);
     if (losses.length > 0) {
       for (const loss of losses) run.io.err(loss);
-      run.io.err("it is not pinned; `verbatim head accept` accepts the loss");
+      run.io.err("it is not pinned; `verbatim keys head accept` accepts the loss");
       return EXIT_ROLLBACK;
     }
     const heads = await openHeads(run);
@@ -77,7 +77,10 @@ const exportHeads: CliCommand = {
   summary: "Print the pinned heads, for another machine to import or to verify against",
   args: [{ name: "[file]", summary: "file to write (mode 0600); - is stdout (default)" }],
   options: [...WHERE_OPTIONS],
-  examples: ["verbatim head export --root . pins.jsonl", "verbatim head export > pins.jsonl"],
+  examples: [
+    "verbatim keys head export --root . pins.jsonl",
+    "verbatim keys head export > pins.jsonl",
+  ],
 
   async run(run) {
     const [file = "-"] = run.args;
@@ -92,7 +95,7 @@ const exportHeads: CliCommand = {
       return 0;
     }
     const { writeOutput } = await import("../command/output-file.ts");
-    await writeOutput(mustBeNamed(file), eachOf(lines), heads.path);
+    await writeOutput(mustBeNamed(file), eachOf(lines), [heads.path]);
     return 0;
   },
 };
@@ -100,9 +103,9 @@ const exportHeads: CliCommand = {
 const importHeads: CliCommand = {
   name: "import",
   summary: "Add heads that another machine pinned; removes none, and reports conflicts",
-  args: [{ name: "<file>", summary: "file that `head export` wrote there" }],
+  args: [{ name: "<file>", summary: "file that `keys head export` wrote there" }],
   options: [],
-  examples: ["verbatim head import pins.jsonl"],
+  examples: ["verbatim keys head import pins.jsonl"],
 
   async run(run) {
     const { readPinFile } = await import("../../trust/heads/head-export.ts");
@@ -124,8 +127,8 @@ const accept: CliCommand = {
   args: [{ ...SESSION_ARGUMENT, name: "<session...>" }],
   options: [YES_OPTION, ...WHERE_OPTIONS],
   examples: [
-    "verbatim head accept hello_world-1739012630",
-    "verbatim head accept /chat/1 /chat/2 --root /var/lib/verbatim",
+    "verbatim keys head accept hello_world-1739012630",
+    "verbatim keys head accept /chat/1 /chat/2 --root /var/lib/verbatim",
   ],
 
   async run(run) {
@@ -169,7 +172,7 @@ const forget: CliCommand = {
   summary: "Unpin a session that was deleted on purpose",
   args: [{ name: "<session>", summary: "an id, or the beginning of one; it may be gone" }],
   options: [...WHERE_OPTIONS],
-  examples: ["verbatim head forget hello_world-1739012630"],
+  examples: ["verbatim keys head forget hello_world-1739012630"],
 
   async run(run) {
     const { findSessionPins } = await import("./pinned.ts");
@@ -202,9 +205,9 @@ const witnessHead: CliCommand = {
     ...WHERE_OPTIONS,
   ],
   examples: [
-    "verbatim head witness hello_world-1739012630 --to https://witness.example/witness \\\\\n" +
+    "verbatim keys head witness hello_world-1739012630 --to https://witness.example/witness \\\\\n" +
       "    --witness-key witness.example/w1+2c1f…+BH8… --as ada.example",
-    "verbatim head witness last --to witness.example/w1",
+    "verbatim keys head witness last --to witness.example/w1",
   ],
 
   async run(run) {
@@ -220,7 +223,7 @@ const timestampHead: CliCommand = {
   summary: "Get a time stamp (RFC 3161) of a session's head, by openssl, and keep it",
   args: [SESSION_ARGUMENT],
   options: [{ flags: "--tsa <url>", summary: "the time stamping authority" }, ...WHERE_OPTIONS],
-  examples: ["verbatim head timestamp last --tsa https://tsa.example/tsr"],
+  examples: ["verbatim keys head timestamp last --tsa https://tsa.example/tsr"],
 
   async run(run) {
     const url = textOption("--tsa", run.options.tsa);

@@ -12,6 +12,8 @@ import {
 } from "../command/command.ts";
 import { jsonLine } from "../command/output.ts";
 import { printList, type TableColumn } from "../command/table.ts";
+import { head } from "./head.ts";
+import { trust } from "./trust.ts";
 
 const JSON_OPTION: CommandOption = { flags: "--json", summary: "print the key as JSON" };
 
@@ -30,10 +32,10 @@ const init: CliCommand = {
 };
 
 const list: CliCommand = {
-  name: "list",
+  name: "ls",
   summary: "List your keys, the current one first",
   options: [{ flags: "--json", summary: "print one JSON object per key" }],
-  examples: ["verbatim keys list", "verbatim keys list --json | jq -r .kid"],
+  examples: ["verbatim keys ls", "verbatim keys ls --json | jq -r .kid"],
 
   async run(run) {
     const { loadOwnKeys, places } = await parts();
@@ -87,7 +89,7 @@ const exportKey: CliCommand = {
     { flags: "--private", summary: "the private key; anyone who has it can sign as you" },
   ],
   examples: [
-    "verbatim keys export | ssh other 'verbatim trust add - --owner me --yes'",
+    "verbatim keys export | ssh other 'verbatim keys trust add - --owner me --yes'",
     "verbatim keys export my-key.pem",
     "verbatim keys export --for-witness ada.example",
     "verbatim keys export --private backup.pem",
@@ -159,8 +161,8 @@ const importKey: CliCommand = {
 
 export const keys: CommandGroup = {
   name: "keys",
-  summary: "Manage the keys that sign your sessions",
-  commands: [init, list, show, rotate, exportKey, importKey],
+  summary: "Manage your keys, those you trust, and pinned heads",
+  commands: [init, list, show, rotate, exportKey, importKey, trust, head],
 };
 
 /** Not loaded to print help (C1). */

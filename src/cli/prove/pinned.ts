@@ -58,7 +58,7 @@ export async function findPins(
   if (atPath) return [atPath];
   throw new VerbatimError(
     "PIN_NOT_FOUND",
-    `no head is pinned for ${name}; \`verbatim head show\` lists what is pinned`,
+    `no head is pinned for ${name}; \`verbatim keys head show\` lists what is pinned`,
     { session: name },
   );
 }

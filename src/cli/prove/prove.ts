@@ -1,4 +1,4 @@
-/** `verbatim prove`: proves that lines are part of a signed session, without the rest of it. */
+/** `verbatim redact prove`: proves that lines are part of a signed session, without the rest of it. */
 
 import { resolve } from "node:path";
 import { nodeHost } from "../../core/base/node-host.ts";

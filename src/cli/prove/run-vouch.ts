@@ -39,10 +39,10 @@ interface Vouchable {
 type OnWarning = (warning: string) => void;
 
 export async function vouchFor(run: Run): Promise<number> {
-  const { options, io } = run;
-  if (options.all === true || options.json === true) {
+  const { args, options, io } = run;
+  if (args.length === 0 || options.json === true) {
     throw new UsageError(
-      "--vouch shows named sessions to a person; name them, and leave out --all and --json",
+      "--vouch shows named sessions to a person; name them, and leave out --json",
     );
   }
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);

@@ -119,7 +119,7 @@ export async function proveTlog(run: Run): Promise<number> {
   });
 }
 
-/** After `head accept`: says that no witness follows. */
+/** After `keys head accept`: says that no witness follows. */
 export async function giveUpWitnessed(run: Run, logs: ReadonlySet<string>): Promise<void> {
   for (const log of logs) {
     if (!(await witnessFolder().giveUp(log))) continue;

@@ -12,7 +12,7 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import type { SessionFind } from "../../evidence/scan/scan-session.ts";
 import { type History, historyOf } from "../../history/history.ts";
 import type { ScanResult } from "../../history/scanning.ts";
-import type { StoreLookup } from "../../sessions/list/find-stores.ts";
+import { findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, textOptions, UsageError } from "../command/command.ts";
 import {
@@ -23,16 +23,19 @@ import {
 } from "../command/interruption.ts";
 import { whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
-import { whyNone } from "../look/chosen-sessions.ts";
+import { chosenSessions, hasFilter } from "../look/chosen-sessions.ts";
+import { NO_STORES } from "../look/store-notes.ts";
 
-export async function scanCommand({ args, options, io }: Run): Promise<number> {
+export async function scanCommand(run: Run): Promise<number> {
+  const { args, options, io } = run;
   io.goOnUnread();
+  const isFiltered = hasFilter(options);
+  checkNames(args, isFiltered || options.all === true);
+  const chosen = isFiltered ? await chosenSessions(run, true) : null;
+  if (chosen?.length === 0) return 0;
   const asked = {
-    names: args,
+    names: chosen?.map(({ path }) => path) ?? args,
     where: whereOf(options),
-    agent: textOption("--agent", options.agent),
-    project: textOption("--project", options.project),
-    isAll: options.all === true,
     rules: textOptions("--rule", options.rule) ?? [],
     patterns: textOptions("--pattern", options.pattern) ?? [],
     patternFile: textOption("--patterns", options.patterns),
@@ -45,9 +48,6 @@ export async function scanCommand({ args, options, io }: Run): Promise<number> {
 export interface ScanRequest {
   readonly names: readonly string[];
   readonly where: StoreLookup;
-  readonly agent: string | undefined;
-  readonly project: string | undefined;
-  readonly isAll: boolean;
   /** Only finds of these are printed; empty: all. */
   readonly rules: readonly string[];
   readonly patterns: readonly string[];
@@ -61,15 +61,12 @@ const EXIT_UNSCANNED = 7;
 const PATTERN_FILE_BYTES_MAX = 2 ** 20;
 
 export async function runScan(asked: ScanRequest, io: Io): Promise<number> {
-  checkNames(asked);
-  const { names, where, agent, project, rules, isRescan } = asked;
+  const { names, where, rules, isRescan } = asked;
   const patterns = [...asked.patterns, ...patternsInFile(asked)];
   const report = new Report(asked, io);
   const done = await interruptible(io, async (signal) => {
     const results = historyIn(where, io).scan({
       sessions: names,
-      ...(agent !== undefined && { agent }),
-      ...(project !== undefined && { project }),
       rules,
       patterns,
       rescan: isRescan,
@@ -85,8 +82,8 @@ export async function runScan(asked: ScanRequest, io: Io): Promise<number> {
   });
   if (done === INTERRUPTED) return EXIT_INTERRUPTED;
   if (report.isEmpty && names.length === 0) {
-    const none = await whyNone({ agent, project, isAll: true, cwd: where.cwd }, where, io);
-    if (none !== null) io.err(none);
+    const stores = await findStores(where);
+    if (stores.length === 0) io.err(NO_STORES);
   }
   return report.end();
 }
@@ -106,11 +103,11 @@ function historyIn({ cwd, root, dialect }: StoreLookup, io: Io): History {
   });
 }
 
-function checkNames({ names, agent, project, isAll }: ScanRequest): void {
+function checkNames(names: readonly string[], isChosen: boolean): void {
   if (names.length === 0) return;
   if (names.includes("")) throw new UsageError("name a session: the name given is empty");
-  if (isAll || agent !== undefined || project !== undefined) {
-    throw new UsageError("name sessions, or choose them with --all, --agent or --project");
+  if (isChosen) {
+    throw new UsageError("name sessions, or choose them with --all, --agent or another filter");
   }
 }
 

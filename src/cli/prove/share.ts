@@ -29,26 +29,16 @@ import { EXIT_DECLINED, isAgreed } from "../command/question.ts";
 import { printList, type TableColumn } from "../command/table.ts";
 import { databaseUrl } from "../serve/copies.ts";
 import { countText } from "../serve/findings-report.ts";
-import { expiryOf } from "../serve/token.ts";
+import { expiryOf } from "../serve/tokens.ts";
 import { checkMatches, tellPlaces } from "./redact.ts";
 import { orVerdictCode } from "./verdict-code.ts";
-
-export async function shareCommand(run: Run): Promise<number> {
-  const [what = "", id] = run.args;
-  if (what === "revoke") {
-    if (id === undefined) throw new UsageError("name the share: verbatim share revoke ID");
-    return revoke(run, id);
-  }
-  if (id !== undefined) throw new UsageError(`${id} is one name too many`);
-  return what === "ls" ? list(run) : runShare(run, what);
-}
 
 const NO_RULES = "none";
 const DELAY_MAX = 1000;
 const DECLINED = Symbol("declined");
 
-export async function runShare(run: Run, name: string): Promise<number> {
-  const { options, io } = run;
+export async function runShare(run: Run): Promise<number> {
+  const { args, options, io } = run;
   const withholding = withholdingOf(run);
   const delay = wholeNumber("--delay", options.delay, 0, DELAY_MAX);
   const isLive = options.live === true;
@@ -58,7 +48,7 @@ export async function runShare(run: Run, name: string): Promise<number> {
   const base = baseOf(run);
   await checkServer(run);
   return orVerdictCode(io, async () => {
-    const session = await sessionNamed(run, name);
+    const session = await sessionNamed(run, args[0] ?? "");
     const asked: NewShare = { session, withholding, expiresAtMs, isLive };
     return withShares(run, (shares) => {
       return isLive
@@ -113,7 +103,7 @@ async function shareLive(
   return 0;
 }
 
-export async function list(run: Run): Promise<number> {
+export async function listShares(run: Run): Promise<number> {
   return withShares(run, async (shares) => {
     const all = await shares.list();
     const nowMs = Date.now();
@@ -127,7 +117,8 @@ export async function list(run: Run): Promise<number> {
   });
 }
 
-export async function revoke(run: Run, id: string): Promise<number> {
+export async function revokeShare(run: Run): Promise<number> {
+  const id = run.args[0] ?? "";
   return withShares(run, async (shares) => {
     const share = await shares.revoke(id);
     if (run.options.json === true) await run.io.print(jsonLine(jsonOf(share, Date.now())));

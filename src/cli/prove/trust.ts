@@ -1,4 +1,4 @@
-/** `verbatim trust`: manages the keys you trust besides your own. */
+/** `verbatim keys trust`: manages the keys you trust besides your own. */
 
 import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import type { Grant, HeldKey } from "../../trust/trusted-keys/trust.ts";
@@ -47,9 +47,9 @@ const add: CliCommand = {
     YES_OPTION,
   ],
   examples: [
-    "verbatim trust add ada.pem --owner 'Ada Lovelace'",
-    "verbatim trust add ci.pem --owner CI --sessions 'nightly/**' --valid-before 2027-01-01",
-    "ssh ada verbatim keys export | verbatim trust add - --owner Ada --yes",
+    "verbatim keys trust add ada.pem --owner 'Ada Lovelace'",
+    "verbatim keys trust add ci.pem --owner CI --sessions 'nightly/**' --valid-before 2027-01-01",
+    "ssh ada verbatim keys export | verbatim keys trust add - --owner Ada --yes",
   ],
 
   async run(run) {
@@ -79,10 +79,10 @@ const OLDER_FORMAT =
   "a signature there says less, and one of any file can be made to sign a transcript";
 
 const list: CliCommand = {
-  name: "list",
+  name: "ls",
   summary: "List the keys that are trusted, your own first, and those that were revoked",
   options: [{ flags: "--json", summary: "print one JSON object per key" }],
-  examples: ["verbatim trust list", "verbatim trust list --json | jq 'select(.revokedAt)'"],
+  examples: ["verbatim keys trust ls", "verbatim keys trust ls --json | jq 'select(.revokedAt)'"],
 
   async run(run) {
     const { Trust, places } = await parts();
@@ -98,7 +98,7 @@ const remove: CliCommand = {
   summary: "Stop trusting a key; it becomes unknown again",
   args: [KEY_ARGUMENT],
   options: [YES_OPTION],
-  examples: ["verbatim trust remove 21fe31df"],
+  examples: ["verbatim keys trust remove 21fe31df"],
 
   async run(run) {
     const key = await askedKey(run.args[0] ?? "");
@@ -125,8 +125,8 @@ const revoke: CliCommand = {
   ],
   options: [{ flags: "--reason <text>", summary: "reason, as free text" }, YES_OPTION],
   examples: [
-    "verbatim trust revoke 21fe31df --reason 'laptop stolen'",
-    "verbatim trust revoke thief.pem --reason 'not a key of ours'",
+    "verbatim keys trust revoke 21fe31df --reason 'laptop stolen'",
+    "verbatim keys trust revoke thief.pem --reason 'not a key of ours'",
   ],
 
   async run(run) {

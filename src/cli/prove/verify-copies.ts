@@ -15,7 +15,7 @@ import {
 import { beginsAsProof, PROOF_EXTENSION } from "../../trust/proof/inclusion/records.ts";
 import { type Run, textOption } from "../command/command.ts";
 import { countText } from "../serve/findings-report.ts";
-import { freshnessText, reasonLine } from "./verify-text.ts";
+import { freshnessText, keyText, reasonLine } from "./verify-text.ts";
 import type { WitnessJudge } from "./verify-witnessed.ts";
 
 /** Whether a file is, or should be, a disclosed copy. */
@@ -116,10 +116,6 @@ export function laterSeen({
 }: Pick<DisclosedCopyReport, "freshness" | "signed_through">): string[] {
   if (freshness !== "behind" || !through) return [];
   return [`  up to checkpoint ${through.seq}; later ones were seen here`];
-}
-
-export function keyText({ kid, owner, trusted }: DisclosedCopyReport["keys"][number]): string {
-  return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
 }
 
 /** More of a line is not printed; `--json` has all of it. */

@@ -84,7 +84,12 @@ function signerOf({ signed_through: through, keys }: VerifyReport): string[] {
   const key = through && keys.find(({ kid }) => kid === through.kid);
   if (!through || !key) return [];
   const when = through.ts === "" ? "" : `, ${through.ts}`;
-  return [`  signed by ${key.owner ?? "an unnamed owner"}, key ${key.fp ?? key.kid}${when}`];
+  return [`  signed by ${keyText(key)}${when}`];
+}
+
+/** A key by its owner and its id, the same for sessions, copies and proofs. */
+export function keyText({ kid, owner, trusted }: VerifyReport["keys"][number]): string {
+  return `${owner ?? "an unknown key"} (${kid ?? "?"}${trusted ? "" : ", not trusted"})`;
 }
 
 /** Also where its copy is gone: the session itself states it. */
@@ -150,7 +155,7 @@ function adviceOn(report: VerifyReport): string | undefined {
     ({ code, message }) => code === "UNPINNED" && message.includes("witness"),
   );
   if (verdict === "unpinned" && isUnwitnessed) {
-    return "`verbatim head witness` has its head cosigned by a witness";
+    return "`verbatim keys head witness` has its head cosigned by a witness";
   }
   const isOnlyWaiting = findings.filter((each) => each.verdict === "incomplete").length === 1;
   if (verdict === "incomplete" && isOnlyWaiting && has("HOOKS_WAITING")) {
@@ -167,7 +172,7 @@ function adviceOn(report: VerifyReport): string | undefined {
   if (verdict !== "rollback" || through) return ADVICE[verdict];
   // There is no head that could be accepted.
   const alsoMove = has("LOG_SHORTER_THAN_SIDECAR") ? `, and move ${path}.checkpoints away` : "";
-  return `restore it from a copy, or give it up: \`verbatim head forget ID\`${alsoMove}`;
+  return `restore it from a copy, or give it up: \`verbatim keys head forget ID\`${alsoMove}`;
 }
 
 function programOf(dialect: string): string | null {
@@ -177,25 +182,28 @@ function programOf(dialect: string): string | null {
 /** What to do about a verdict. */
 const ADVICE: Readonly<Partial<Record<VerifyReport["verdict"], string>>> = {
   tampered: "do not continue it; restore it from a copy, and see docs/security.md",
-  rollback: "restore it from a copy, or give up what is lost: `verbatim head accept ID`",
+  rollback: "restore it from a copy, or give up what is lost: `verbatim keys head accept ID`",
   unsigned:
-    "`verbatim repair --vouch ID` signs what is there, after showing it to you; do not resume it " +
+    "`verbatim doctor --fix --vouch ID` signs what is there, after showing it to you; do not resume it " +
     "unattended before",
   unpinned: "verify it by a pin from elsewhere (`--against`), or look at it and use `verify --pin`",
-  incomplete: "`verbatim repair --vouch ID` signs what is there, after showing it to you",
+  incomplete: "`verbatim doctor --fix --vouch ID` signs what is there, after showing it to you",
 };
 
 /** Only an unknown key can be added. */
 const UNTRUSTED: readonly (readonly [string, string])[] = [
-  ["KEY_UNKNOWN", "`verbatim trust add FILE --owner NAME` trusts a key, once you know whose it is"],
+  [
+    "KEY_UNKNOWN",
+    "`verbatim keys trust add FILE --owner NAME` trusts a key, once you know whose it is",
+  ],
   [
     "KEY_REVOKED",
     "nothing that a revoked key signed counts; ask its owner for a copy that another key signed",
   ],
   [
     "KEY_EXPIRED",
-    "`verbatim trust list` shows until when you trust it; ask its owner for the new key",
+    "`verbatim keys trust ls` shows until when you trust it; ask its owner for the new key",
   ],
-  ["KEY_NOT_YET_VALID", "`verbatim trust list` shows from when on you trust it"],
-  ["KEY_OF_OTHER_PURPOSE", "`verbatim trust list` shows what you trust it for"],
+  ["KEY_NOT_YET_VALID", "`verbatim keys trust ls` shows from when on you trust it"],
+  ["KEY_OF_OTHER_PURPOSE", "`verbatim keys trust ls` shows what you trust it for"],
 ];

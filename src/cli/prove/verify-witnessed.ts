@@ -185,7 +185,7 @@ class OneLog {
     const names = signed ? witnessesOf(signed, this.#known).map(({ witness }) => witness.name) : [];
     this.#note(
       `${names.join(", ") || "a witness"} cosigned checkpoint ${signed?.at.seq ?? "?"}, which was ` +
-        "given up by `head accept`: no witness follows this log any more",
+        "given up by `keys head accept`: no witness follows this log any more",
     );
   }
 

@@ -23,6 +23,7 @@ import type { SessionLog } from "../../trust/session-log.ts";
 import { type Run, textOption, UsageError } from "../command/command.ts";
 import { whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
+import { choiceOf, hasFilter, type IsChosen } from "../look/chosen-sessions.ts";
 import { isDatabase } from "../serve/copies.ts";
 import { countText } from "../serve/findings-report.ts";
 import { isCopy, isProof, verifyCopies, verifyProofs } from "./verify-copies.ts";
@@ -35,7 +36,10 @@ export async function runVerify(run: Run): Promise<number> {
   io.goOnUnread();
   const verifier = await openVerifier(run);
   const judging = await streamJudgingOf(verifier.judging, run);
-  const targets = await targetsOf(args, verifier, judging);
+  if (args.length > 0 && hasFilter(options)) {
+    throw new UsageError("name sessions, or choose them with --agent or another filter");
+  }
+  const targets = await targetsOf(args, verifier, judging, await choiceOf(run, true));
   if (options.key !== undefined && targets.copies.length + targets.proofs.length === 0) {
     throw notForSessions();
   }
@@ -123,7 +127,7 @@ class ReportPrinter {
 
 function notForSessions(): UsageError {
   return new UsageError(
-    "--key is for disclosed copies and proofs; `verbatim trust add FILE --owner NAME` trusts a key " +
+    "--key is for disclosed copies and proofs; `verbatim keys trust add FILE --owner NAME` trusts a key " +
       "for sessions",
   );
 }
@@ -237,6 +241,7 @@ export async function targetsOf(
   names: readonly string[],
   verifier: SessionVerifier,
   judging: StreamJudging,
+  isChosen: IsChosen | null = null,
 ): Promise<Targets> {
   const targets: Record<TargetKindName, string[]> = {
     copies: [],
@@ -254,7 +259,10 @@ export async function targetsOf(
     }
   }
   const { sessions, directories } = targets;
-  const logs = sessions.length > 0 || names.length === 0 ? await verifier.find(sessions) : [];
+  const found = sessions.length > 0 || names.length === 0 ? await verifier.find(sessions) : [];
+  const logs = isChosen
+    ? found.filter(({ dialect, root, id }) => isChosen({ dialect, root }, id ?? ""))
+    : found;
   // A project may be in a server's data directory: then both are verified.
   for (const directory of directories) logs.push(...(await verifier.findIn(directory)));
   return { ...targets, logs };

@@ -9,7 +9,7 @@ import {
   TARGETS,
   WHERE_OPTIONS,
 } from "../command/options.ts";
-import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-commands.ts";
+import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-options.ts";
 
 export const record: CliCommand = {
   name: "record",

@@ -15,7 +15,7 @@ import { rootNames } from "../../trust/heads/session-head.ts";
 import { hasSidecar } from "../../trust/proof/envelopes.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
-import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-commands.ts";
+import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-options.ts";
 import type { RecordOutcome } from "./record-input.ts";
 import type { SseSource } from "./sse-recording.ts";
 
@@ -27,7 +27,9 @@ export async function runRecord(run: Run): Promise<number> {
   const source = RECORD_SOURCES.find(({ names }) => names.some((each) => each === from));
   const to = textOption("--to", options.to);
   if (source !== undefined && to !== undefined) {
-    throw new UsageError(`--to has no meaning with --from ${from}: \`verbatim send\` sends those`);
+    throw new UsageError(
+      `--to has no meaning with --from ${from}: \`verbatim guard send\` sends those`,
+    );
   }
   if (source !== undefined) return source.record(String(from), run);
   refuseSourceOptions(options);

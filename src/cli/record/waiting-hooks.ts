@@ -7,17 +7,8 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { bringInHooks } from "../../sessions/list/waiting-hooks.ts";
 import type { Run } from "../command/command.ts";
 
-/** Commands that read sessions. `verify` and `doctor` only report waiting hooks. */
-const READERS: readonly string[] = [
-  "ls",
-  "search",
-  "show",
-  "render",
-  "export",
-  "resume",
-  "handoff",
-  "repair",
-];
+/** Commands that read sessions. `verify` only reports waiting hooks; `doctor`, too, without `--fix`. */
+const READERS: readonly string[] = ["ls", "search", "show", "export", "resume"];
 const AGAIN_AFTER_MS = 500;
 
 /**
@@ -25,7 +16,8 @@ const AGAIN_AFTER_MS = 500;
  * ends.
  */
 export async function hooksFirst(command: string, run: Run): Promise<() => void> {
-  if (!READERS.includes(command)) return () => {};
+  const isFix = command === "doctor" && run.options.fix === true;
+  if (!READERS.includes(command) && !isFix) return () => {};
   let told = "";
   const onWarning = (warning: string) => {
     if (warning !== told) run.io.err(`warning: ${warning}`);

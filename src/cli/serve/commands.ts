@@ -1,12 +1,13 @@
 /** Commands of the group `serve`: what they are called and take. Each loads its code when it runs. */
 
-import type { CliCommand } from "../command/command.ts";
+import type { CliCommand, CommandGroup } from "../command/command.ts";
 import { PROFILE_OPTION, WHERE_OPTIONS } from "../command/options.ts";
 import { ACCESS_OPTIONS } from "./server-access.ts";
+import { token } from "./tokens.ts";
 
 export const serve: CliCommand = {
   name: "serve",
-  summary: "Serve the session viewer, the API and durable streams until interrupted",
+  summary: "Serve the viewer, the API and streams, until interrupted",
   options: [
     {
       flags: "--host <address>",
@@ -84,7 +85,7 @@ export const serve: CliCommand = {
 
 export const open: CliCommand = {
   name: "open",
-  summary: "Open the viewer of the running server in your browser, with a new one-time link",
+  summary: "Open the running server's viewer in your browser",
   options: [
     {
       flags: "--data <directory>",
@@ -99,7 +100,7 @@ export const open: CliCommand = {
 
 export const mcp: CliCommand = {
   name: "mcp",
-  summary: "Let agents list, search, read and verify past sessions (MCP over stdio)",
+  summary: "Let agents list, search, read and verify sessions (MCP)",
   options: [...WHERE_OPTIONS],
   examples: [
     "verbatim mcp --root /srv/project",
@@ -111,51 +112,40 @@ export const mcp: CliCommand = {
 
 export const doctor: CliCommand = {
   name: "doctor",
-  summary: "Check sessions, streams and the files next to them for problems; writes nothing",
+  summary: "Find problems of sessions and streams; --fix mends them",
   args: [
     {
-      name: "[path]",
+      name: "[sessions...]",
       summary:
-        "a session, a log, a store's root, or a server's data directory; default: all stores",
+        "sessions, logs, roots of stores, or a server's data directory; default: all stores " +
+        "found from here",
     },
   ],
   options: [
-    { flags: "--json", summary: "print one JSON object per finding, and a summary last" },
+    { flags: "--fix", summary: "mend torn tails, permissions, derived files; makes copies first" },
+    { flags: "--dry-run", summary: "with --fix: print what would be done, and change nothing" },
+    { flags: "--vouch", summary: "with --fix: show unsigned lines, ask, and sign them" },
+    { flags: "--yes", summary: "with --vouch: do not ask for confirmation; for scripts" },
+    { ...PROFILE_OPTION, summary: `with --vouch: ${PROFILE_OPTION.summary}` },
+    {
+      flags: "--json",
+      summary: "print one JSON object per finding, or with --fix per step, and a summary last",
+    },
     ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim doctor",
     "verbatim doctor hello_world-1739012630",
     "verbatim doctor ~/project --json | jq -r 'select(.mends).path'",
+    "verbatim doctor --fix --dry-run",
+    "verbatim doctor --fix hello_world-1739012630",
+    "verbatim doctor --fix --vouch hello_world-1739012630",
   ],
 
   run: async (run) => (await import("./doctor.ts")).runDoctor(run),
 };
 
-export const repair: CliCommand = {
-  name: "repair",
-  summary: "Fix what doctor finds: torn tails, permissions, derived files; makes copies first",
-  args: [{ name: "[session...]", summary: "ids, the beginnings of ids, paths, or stores' roots" }],
-  options: [
-    { flags: "--all", summary: "all sessions of the stores found from the current directory" },
-    { flags: "--dry-run", summary: "print what would be done, and change nothing" },
-    { flags: "--vouch", summary: "show unsigned lines, ask, and sign them" },
-    { flags: "--yes", summary: "with --vouch: do not ask for confirmation; for scripts" },
-    PROFILE_OPTION,
-    { flags: "--json", summary: "print one JSON object per step, and a summary last" },
-    ...WHERE_OPTIONS,
-  ],
-  examples: [
-    "verbatim repair hello_world-1739012630",
-    "verbatim repair --all --dry-run",
-    "verbatim repair --vouch hello_world-1739012630",
-    "verbatim repair ~/project --json | jq -r 'select(.action == \"left\")'",
-  ],
-
-  run: async (run) => (await import("./doctor.ts")).runRepair(run),
-};
-
-export const backup: CliCommand = {
+const backup: CliCommand = {
   name: "backup",
   summary: "Copy a running server's streams to a new directory; serve that one to restore",
   args: [{ name: "<directory>", summary: "target directory: new or empty" }],
@@ -171,16 +161,16 @@ export const backup: CliCommand = {
     { flags: "--json", summary: "print what was copied, as JSON" },
   ],
   examples: [
-    "verbatim backup /mnt/backup/streams-1",
-    "verbatim backup ./copy --data ./streams && verbatim verify ./copy",
-    "verbatim backup ./copy --store postgres://verbatim@db.example.com/streams",
+    "verbatim server backup /mnt/backup/streams-1",
+    "verbatim server backup ./copy --data ./streams && verbatim verify ./copy",
+    "verbatim server backup ./copy --store postgres://verbatim@db.example.com/streams",
     "verbatim serve --data /mnt/backup/streams-1",
   ],
 
   run: async (run) => (await import("./copies.ts")).runBackup(run),
 };
 
-export const copy: CliCommand = {
+const copy: CliCommand = {
   name: "copy",
   summary: "Copy a stopped server's streams between a data directory and PostgreSQL",
   options: [
@@ -189,9 +179,15 @@ export const copy: CliCommand = {
     { flags: "--json", summary: "print what was copied, as JSON" },
   ],
   examples: [
-    "verbatim copy --from ./streams --to postgres://verbatim@db.example.com/streams",
-    "verbatim copy --from postgres://verbatim@db.example.com/streams --to ./streams-2",
+    "verbatim server copy --from ./streams --to postgres://verbatim@db.example.com/streams",
+    "verbatim server copy --from postgres://verbatim@db.example.com/streams --to ./streams-2",
   ],
 
   run: async (run) => (await import("./copies.ts")).runCopy(run),
+};
+
+export const server: CommandGroup = {
+  name: "server",
+  summary: "Manage a server's data: backup, copy, access tokens",
+  commands: [backup, copy, token],
 };

@@ -1,4 +1,4 @@
-/** Copies: `verbatim backup` and `verbatim copy`, and the places that their users name. */
+/** Copies: `verbatim server backup` and `verbatim server copy`, and the places that their users name. */
 
 import { resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";

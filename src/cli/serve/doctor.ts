@@ -1,6 +1,6 @@
 /**
- * `verbatim doctor` checks sessions, or the streams of a server, without changing anything; `verbatim
- * repair` mends what it finds, and reports what it did and what it could not do.
+ * `verbatim doctor` checks sessions, or the streams of a server, without changing anything; with
+ * `--fix` it mends what it finds, and reports what it did and what it could not do.
  */
 
 import { resolve } from "node:path";
@@ -15,45 +15,48 @@ import { whereOf } from "../command/options.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";
 
 export async function runDoctor(run: Run): Promise<number> {
-  const { args, options, io } = run;
+  const { options, io } = run;
   io.goOnUnread();
-  const [name] = args;
-  const target = await (name === undefined ? allStores(run, false) : findDoctorTarget(name, run));
+  if (options.fix === true) return fix(run);
+  const only = ["dryRun", "vouch", "yes", "profile"].find((name) => options[name] !== undefined);
+  if (only !== undefined)
+    throw new UsageError(`--${only === "dryRun" ? "dry-run" : only} needs --fix`);
+  const targets = await targetsOf(run);
   const { printFindings } = await import("./findings-report.ts");
-  const isJson = options.json === true;
-  if ("data" in target) {
-    const { nodeHost } = await import("../../core/base/node-host.ts");
-    const { examineData } = await import("../../evidence/doctor/check-directory.ts");
-    return printFindings(examineData(nodeHost, target.data), io, { isJson, noun: "stream" });
-  }
-  const { examineOne, examineStore } = await import("../../evidence/doctor/examine.ts");
-  const doctor = await nodeDoctor(io);
-  const examined =
-    "session" in target
-      ? examineOne(doctor, target.session)
-      : inTurn(target.stores.map((store) => examineStore(doctor, store)));
-  return printFindings(examined, io, { isJson, noun: "session" });
+  const noun = targets.every((target) => "data" in target) ? "stream" : "session";
+  return printFindings(examined(targets, io), io, { isJson: options.json === true, noun });
 }
 
-async function* inTurn(all: readonly AsyncIterable<ExaminedItem>[]): AsyncGenerator<ExaminedItem> {
-  for (const each of all) yield* each;
+async function* examined(targets: readonly DoctorTarget[], io: Io): AsyncGenerator<ExaminedItem> {
+  const { examineOne, examineStore } = await import("../../evidence/doctor/examine.ts");
+  const { examineData } = await import("../../evidence/doctor/check-directory.ts");
+  const doctor = await nodeDoctor(io);
+  for (const target of targets) {
+    if ("session" in target) yield* examineOne(doctor, target.session);
+    else if ("data" in target) yield* examineData(doctor.host, target.data);
+    else for (const store of target.stores) yield* examineStore(doctor, store);
+  }
+}
+
+async function targetsOf(run: Run): Promise<DoctorTarget[]> {
+  const { args, options } = run;
+  if (args.length === 0) return [await allStores(run, options.fix === true)];
+  const targets: DoctorTarget[] = [];
+  for (const name of args) targets.push(await findDoctorTarget(name, run));
+  return targets;
 }
 
 const EXIT_LEFT = 1;
 const EXIT_FAILED = 7;
 
-export async function runRepair(run: Run): Promise<number> {
+async function fix(run: Run): Promise<number> {
   const { args, options, io } = run;
-  io.goOnUnread();
-  if (options.all !== true && args.length === 0) {
-    throw new UsageError("name what to repair, or give --all");
-  }
-  if (options.all === true && args.length > 0) {
-    throw new UsageError("--all repairs everything; do not name sessions with it");
-  }
   const { refuseDatabases } = await import("./copies.ts");
   const root = typeof options.root === "string" ? options.root : undefined;
-  refuseDatabases([root, ...args], options.vouch === true ? "repair --vouch" : "repair");
+  refuseDatabases(
+    [root, ...args],
+    options.vouch === true ? "doctor --fix --vouch" : "doctor --fix",
+  );
   if (options.vouch === true) {
     const { vouchFor } = await import("../prove/run-vouch.ts");
     return vouchFor(run);
@@ -61,9 +64,7 @@ export async function runRepair(run: Run): Promise<number> {
   if (options.yes === true) throw new UsageError("--yes needs --vouch: nothing else asks");
   const { finishErasures } = await import("../prove/run-erase.ts");
   if (options.dryRun !== true) await finishErasures(run);
-  const targets: DoctorTarget[] = [];
-  if (options.all === true) targets.push(await allStores(run, true));
-  for (const name of args) targets.push(await findDoctorTarget(name, run));
+  const targets = await targetsOf(run);
 
   const { RepairPrinter } = await import("./findings-report.ts");
   const report = new RepairPrinter();

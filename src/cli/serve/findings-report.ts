@@ -1,6 +1,6 @@
 /**
  * Findings report: prints findings. `doctor` and `serve --check` get a paragraph per session or
- * stream: what was found, what it means, and what to do about it. `repair` gets a line per step.
+ * stream: what was found, what it means, and what to do about it. `--fix` gets a line per step.
  * `verify` prints its findings in the same form.
  *
  * Long reports are shortened: the first findings of each code, and how many more.
@@ -128,9 +128,9 @@ class Paragraph {
   #remedy(code: FindingCode, mends: boolean): string {
     const { remedy } = FINDINGS[code];
     if (isOfStreams(code)) return streamRemedy(code, mends);
-    if (!mends) return `repair ${isMendable(code) ? "leaves it" : remedy}`;
+    if (!mends) return `--fix ${isMendable(code) ? "leaves it" : remedy}`;
     const what = this.#session === null ? "--all" : nameOf(this.#session);
-    return `\`verbatim repair ${safeLine(what)}\` ${remedy}`;
+    return `\`verbatim doctor --fix ${safeLine(what)}\` ${remedy}`;
   }
 }
 
@@ -153,7 +153,7 @@ class FindingsCount {
       .map((severity) => countText(this[`${severity}s`], severity));
     const looked = `looked at ${countText(this.sessions, noun)}`;
     if (found.length === 0) return `${looked}: nothing found\n`;
-    const mends = this.mends > 0 ? `; repair mends ${this.mends}` : "";
+    const mends = this.mends > 0 ? `; --fix mends ${this.mends}` : "";
     return `${looked}: ${found.join(", ")}${mends}\n`;
   }
 }
@@ -166,7 +166,7 @@ export interface RepairLine {
 }
 
 function remedyOf({ code, mends }: Finding): string {
-  return isOfStreams(code) ? streamRemedy(code, mends) : `repair ${FINDINGS[code].remedy}`;
+  return isOfStreams(code) ? streamRemedy(code, mends) : `--fix ${FINDINGS[code].remedy}`;
 }
 
 /** What repair did, would do, could not do and left. */

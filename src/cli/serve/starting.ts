@@ -39,7 +39,7 @@ export function welcome(io: Io, server: RunningServer, started: StartedServer): 
   const { url, needsToken } = server;
   const { host = HOST_DEFAULT, store, directory, data } = started;
   const link = server.newLink();
-  const create = `\`verbatim token create${data}\``;
+  const create = `\`verbatim server token create${data}\``;
   const isLocal = isOwnAddress(host);
   io.out(`verbatim listens on ${url}`);
   if (link !== null) {

@@ -20,7 +20,7 @@ export interface FindingKind {
   readonly severity: Severity;
   /** What the finding means, in a sentence. */
   readonly means: string;
-  /** Of sessions: what `repair` does about it. Of streams: what the user can do. */
+  /** Of sessions: what `doctor --fix` does about it. Of streams: what the user can do. */
   readonly remedy: string;
 }
 
@@ -166,7 +166,7 @@ const STREAM_FINDINGS = {
   FILE_TOO_SHORT: error("The file of a stream has fewer bytes than were appended.", RESTORE),
   FILE_TOO_LONG: error(
     "The file of a stream has more bytes than were appended: another program wrote to it.",
-    "`verbatim repair` on the directory moves them to a .torn file",
+    "`verbatim doctor --fix` on the directory moves them to a .torn file",
   ),
   NAME_WRONG: error("The file of a stream does not have the name of its path.", RESTORE),
   SOURCE_MISSING: error("The source of a fork is gone, or ends before the fork point.", RESTORE),

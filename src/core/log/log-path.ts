@@ -43,7 +43,7 @@ export async function openLogPath(
   } catch (cause) {
     throw notFoundOr(path, "opening", cause);
   }
-  const message = `${path}: an erasure was interrupted; \`verbatim repair\` finishes it`;
+  const message = `${path}: an erasure was interrupted; \`verbatim doctor --fix\` finishes it`;
   throw new VerbatimError("NEEDS_RECOVERY", message, { path });
 }
 

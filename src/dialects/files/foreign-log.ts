@@ -66,7 +66,7 @@ export function programSessionError(
   return new VerbatimError(
     "FOREIGN_FILE",
     `${path} is not changed: it is a session of ${label}, and sessions of other programs are only ` +
-      "read; `verbatim handoff`, then `verbatim unpack`, make a session of your own of it, which " +
+      "read; `verbatim export --format bundle`, then `verbatim import`, make a session of your own of it, which " +
       "you can continue",
     { path, dialect, lines: 0 },
   );

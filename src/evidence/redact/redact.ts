@@ -282,7 +282,7 @@ export function refuseUnsigned(report: VerifyReport): Through {
     const reason =
       verdict === "unsigned" ? "it is not signed" : "its signatures are of the older format";
     const next =
-      "`repair --vouch` signs one of your own; `redact --plain` writes a copy that proves nothing";
+      "`doctor --fix --vouch` signs one of your own; `redact --plain` writes a copy that proves nothing";
     throw cannotDisclose(path, reason, next);
   }
   if (verdict !== "verified" && verdict !== "incomplete") {

@@ -91,7 +91,7 @@ function missingReport(pin: Pin, file: string): VerifyReport {
   const message =
     `${file} pins checkpoint ${pin.seq} of it, over ${pin.byteOffset} bytes, signed ${pin.ts} in ` +
     `${root}, and no ${isStream ? "stream" : "session"} found here has this log; if it is not of ` +
-    "what you verify here, export fewer heads: `verbatim head export --root DIR`";
+    "what you verify here, export fewer heads: `verbatim keys head export --root DIR`";
   return { ...report, findings: report.findings.map((each) => ({ ...each, message })) };
 }
 

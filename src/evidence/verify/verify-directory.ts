@@ -249,7 +249,7 @@ const NOT_NAMED = (root: string) =>
   `no meta.jsonl in ${root} names the stream, and its head was seen before`;
 const DELETED = (root: string) =>
   `meta.jsonl in ${root} says that the stream was deleted, and its head is still pinned; ` +
-  "`verbatim head forget` if that was meant";
+  "`verbatim keys head forget` if that was meant";
 
 /** The reports on all pinned streams of a directory that is gone. */
 function goneFrom(names: RootNames, judging: StreamJudging): VerifyReport[] {
@@ -308,7 +308,7 @@ function notLookedInto({ path, verdict, findings }: VerifyReport): VerbatimError
 function noStream(path: string, stream: string): VerbatimError {
   return new VerbatimError(
     "STREAM_NOT_FOUND",
-    `${path} has no stream ${stream}; \`verbatim head forget\` gives up one that is gone`,
+    `${path} has no stream ${stream}; \`verbatim keys head forget\` gives up one that is gone`,
     { stream },
   );
 }

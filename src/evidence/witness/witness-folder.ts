@@ -3,7 +3,7 @@
  * docs/formats/witness.md, "What is kept".
  *
  *     <state directory>/witnessed/<log>/<witness>.note       the newest note that a witness cosigned
- *                                       <witness>.given-up   the same, before `head accept`
+ *                                       <witness>.given-up   the same, before `keys head accept`
  *                                       <seq>-<line>-<n>.tsr a time stamp of a checkpoint's line
  *                                       evidence-<n>         two signed lines of one checkpoint
  *
@@ -28,7 +28,7 @@ const NUMBERED_MAX = 1000;
 
 export interface KeptNote {
   readonly text: string;
-  /** `head accept` gave up what it names. */
+  /** `keys head accept` gave up what it names. */
   readonly isGivenUp: boolean;
 }
 

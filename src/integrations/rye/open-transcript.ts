@@ -125,7 +125,7 @@ export class OpenTranscript {
 
   /**
    * Whether the found bytes contain NULs, or signatures of the older format: a person decides
-   * whether to trust those (`repair --vouch`). They can only occur where nothing of this format is
+   * whether to trust those (`doctor --fix --vouch`). They can only occur where nothing of this format is
    * signed. Checks exactly the bytes that are signed, or throws CHANGED_WHILE_READ.
    */
   async #isOthers(found: Found, covered: CoveredPrefix): Promise<boolean> {

@@ -152,7 +152,8 @@ type StoredTarget = SessionLog & { readonly id: string };
 
 function targetOf({ id, root, dialect, path }: FoundSession): StoredTarget {
   if (!dialectNamed(dialect).writing) {
-    const reason = "bundles cannot hold streams; `verbatim backup` copies the data directory";
+    const reason =
+      "bundles cannot hold streams; `verbatim server backup` copies the data directory";
     const details = { setting: "dialect", from: dialect, reason };
     throw new VerbatimError("BAD_SETTING", `${id} cannot be handed off: ${reason}`, details);
   }
@@ -352,7 +353,7 @@ function olderFormat(path: string): VerbatimError {
   return new VerbatimError(
     "NOT_VERIFIED",
     `${path} is valid, but signed only in the older format, which bundles cannot name; look at it ` +
-      "and sign it with `verbatim repair --vouch --profile rye`, then hand it off",
+      "and sign it with `verbatim doctor --fix --vouch --profile rye`, then hand it off",
     { path, verdict: "untrusted" },
   );
 }

@@ -236,7 +236,7 @@ function notPinned(id: string, cause: unknown): string {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return (
     `the head of ${id} could not be pinned, and a rollback may be missed; ` +
-    `\`verbatim head pin ${id}\` tries again: ${reason}`
+    `\`verbatim keys head pin ${id}\` tries again: ${reason}`
   );
 }
 
@@ -295,7 +295,7 @@ function otherId(id: string, own: string): VerbatimError {
 
 /**
  * The derived files of a log, for a session that came from elsewhere. The session is
- * whole without them: a failure is a warning, and `verbatim repair` makes them later.
+ * whole without them: a failure is a warning, and `verbatim doctor --fix` makes them later.
  */
 async function makeFollowers(
   host: Host,
@@ -314,7 +314,7 @@ async function makeFollowers(
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     onWarning(
-      `the derived files of ${found.id} could not be written; run \`verbatim repair\`: ${why}`,
+      `the derived files of ${found.id} could not be written; run \`verbatim doctor --fix\`: ${why}`,
     );
   }
 }

@@ -252,7 +252,7 @@ function isAllowed({ entry, globs }: Held, need: Need): boolean {
 
 /** The path of `--data` is not named: strangers may ask. */
 const OF_SERVER = "with the server's --data if it has one";
-const CREATE = `\`verbatim token create\`, ${OF_SERVER}`;
+const CREATE = `\`verbatim server token create\`, ${OF_SERVER}`;
 const SEND_TOKEN = `send Authorization: Bearer and a token made by ${CREATE}`;
 
 function tokenRequired(

@@ -98,7 +98,7 @@ export async function revokeToken(
   if (revoked !== undefined) return revoked;
   throw new VerbatimError(
     "TOKEN_NOT_FOUND",
-    `there is no token ${JSON.stringify(id)} in ${path}; \`verbatim token list\` shows their ids`,
+    `there is no token ${JSON.stringify(id)} in ${path}; \`verbatim server token ls\` shows their ids`,
     { token: id },
   );
 }

@@ -46,7 +46,7 @@ export interface ReceivingOptions {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** With a dot: `verbatim backup` leaves them out. */
+/** With a dot: `verbatim server backup` leaves them out. */
 const DIRECTORY = ".received";
 const LOCK_NAME = ".received.lock";
 const CLEAN_NAME = "clean.json";

@@ -43,7 +43,7 @@ export interface ServeOptions extends Partial<ServerSettings> {
   /** Sign streams with the user's key, which is created if missing. Default: no. */
   readonly sign?: boolean;
   /**
-   * Default: 127.0.0.1. An address that others can reach needs tokens (`verbatim token create`).
+   * Default: 127.0.0.1. An address that others can reach needs tokens (`verbatim server token create`).
    */
   readonly host?: string;
   /** Default: 4437. 0 picks a free port. */

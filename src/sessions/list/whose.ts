@@ -74,15 +74,28 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, "");
 }
 
-/** Which projects are meant: one path and everything below it, or all directories of a name. */
-export function projectFilter(asked: string, cwd: string): (project: string | null) => boolean {
+/** Whether a session is of the project: by its directory, and the repository of that. */
+export type ProjectFilter = (project: string | null, repository: string | null) => boolean;
+
+/**
+ * Which projects are meant: a repository (`owner/name`, as the viewer shows it), a path and
+ * everything below it, or all directories and repositories of a name.
+ */
+export function projectFilter(asked: string, cwd: string): ProjectFilter {
+  const wanted = asked.toLowerCase();
   const isPath = asked.startsWith(".") || asked.includes("/");
   if (!isPath) {
-    return (project) => project !== null && basename(project).toLowerCase() === asked.toLowerCase();
+    const isOfName = (path: string | null) => path !== null && basename(path) === wanted;
+    return (project, repository) => {
+      return (
+        isOfName(project?.toLowerCase() ?? null) || isOfName(repository?.toLowerCase() ?? null)
+      );
+    };
   }
   const path = resolve(cwd, asked);
   const paths = [path, realPath(path)];
-  return (project) => {
+  return (project, repository) => {
+    if (repository?.toLowerCase() === wanted) return true;
     return project !== null && paths.some((each) => `${project}/`.startsWith(withSlash(each)));
   };
 }

@@ -114,7 +114,7 @@ export class StoreSigning {
     for (const each of [place, ...others]) {
       await this.#heads.forget({ place: each, id: id ?? "" }).catch(() => {
         this.#onWarning(
-          `the head of ${id}, which is gone, is still pinned: \`verbatim head forget ${id}\``,
+          `the head of ${id}, which is gone, is still pinned: \`verbatim keys head forget ${id}\``,
         );
       });
     }

@@ -70,7 +70,7 @@ async function openParts(
   const directory = keep(await host.files.openDirectory(path, { create: true }));
   keep(await lockToWrite(host, directory));
   if (directory.names().includes(COPYING)) {
-    const reason = "a copy to it is not finished; run the same `verbatim copy` again";
+    const reason = "a copy to it is not finished; run the same `verbatim server copy` again";
     throw new VerbatimError("COPY_REFUSED", `${path} is not used: ${reason}`, { path, reason });
   }
   const logs = keep(await host.files.openDirectory(`${path}/logs`, { create: true }));

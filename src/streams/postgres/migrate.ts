@@ -24,7 +24,7 @@ export async function migrate(database: PostgresDatabase, isCopying = false): Pr
   if (found?.isCopy === true && !isCopying) {
     throw postgresRefusal(
       database,
-      "a copy to it is not finished; run the same `verbatim copy` again",
+      "a copy to it is not finished; run the same `verbatim server copy` again",
     );
   }
   if (found?.found === true && (await versionOf(database)) === MIGRATIONS.length) return;

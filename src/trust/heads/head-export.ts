@@ -74,7 +74,7 @@ function notAPin(path: string, line: number, offset: number, reason: string): Ve
   return new VerbatimError(
     "BAD_LINE",
     `line ${line} of ${path} is no head pin: ${reason}; nothing of it was taken. ` +
-      "Export the pins again with `verbatim head export`",
+      "Export the pins again with `verbatim keys head export`",
     { path, line, offset, reason },
   );
 }

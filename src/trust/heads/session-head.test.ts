@@ -118,7 +118,7 @@ test.each(["rye", "homeagent"] as const)(
       message,
       /is rollback, and its head is not pinned: no checkpoint is left that holds/,
     );
-    assert.match(message, /restore it from a copy, or start over: `verbatim head forget`/);
+    assert.match(message, /restore it from a copy, or start over: `verbatim keys head forget`/);
     assert.equal(message.includes(`move ${signed.path}.checkpoints away`), dialect !== "rye");
   },
 );

@@ -4,7 +4,7 @@
  *
  * Everything signed must be valid, under a trusted key. Lines after it do not matter. A pin that
  * the log contradicts, and checkpoints in a sidecar that cover more than the log holds, are
- * returned and not judged: `verbatim head` asks the user about them.
+ * returned and not judged: `verbatim keys head` asks the user about them.
  */
 
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
@@ -102,7 +102,7 @@ function notVerified(
   { dialect }: SignableLog,
   why: string | undefined,
 ): VerbatimError {
-  const begun = `\`verbatim head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;
+  const begun = `\`verbatim keys head forget\`${hasSidecar(dialect) ? `, and move ${sidecarOf(path)} away` : ""}`;
   const nothing =
     verdict === "rollback"
       ? `no checkpoint is left that holds: restore it from a copy, or start over: ${begun}`

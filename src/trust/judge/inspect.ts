@@ -188,7 +188,7 @@ export function lineTooLong(at: number): VerbatimError {
   return new VerbatimError(
     "LINE_TOO_LONG",
     `the line at byte ${at} is longer than ${bytesMax} bytes, so the session cannot be verified; ` +
-      "`verbatim render` and `verbatim show` skip the line and report it",
+      "`verbatim export` and `verbatim show` skip the line and report it",
     { path: "", bytes: bytesMax + 1, bytesMax },
   );
 }

@@ -195,7 +195,7 @@ export async function addTrust(
       throw trustRefused(places.trustPath, "the key was revoked; remove that entry first");
     }
     if (present) {
-      const reason = `it has the key already; \`verbatim trust remove ${kid}\` removes it`;
+      const reason = `it has the key already; \`verbatim keys trust remove ${kid}\` removes it`;
       throw trustRefused(places.trustPath, reason);
     }
     return [...entries, entry];

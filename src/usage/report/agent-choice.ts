@@ -3,27 +3,26 @@
 import type { Host } from "../../core/base/host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { labelOf, registryEntry } from "../../dialects/registry.ts";
+import { isDialectMeant } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 
-/** Null: all. */
+/**
+ * Undefined: all. `directories` are projects, too: the ledger does not know the repository of one.
+ */
 export function fileFilter(
   agent: string | undefined,
   project: string | undefined,
+  directories: ReadonlySet<string> = new Set(),
 ): ((file: LedgerFile) => boolean) | undefined {
   if (agent === undefined && project === undefined) return undefined;
-  return (file) => isOfAgent(file, agent) && isOfProject(file, project);
+  return (file) => isOfAgent(file, agent) && isOfProject(file, project, directories);
 }
-
-/** As people write it: "claude code", "Claude-Code". */
-const folded = (text: string) => text.toLowerCase().replaceAll(/[\s_-]/g, "");
 
 export function isOfAgent(
   { dialect }: Pick<LedgerFile, "dialect">,
   agent: string | undefined,
 ): boolean {
-  if (agent === undefined) return true;
-  const wanted = folded(agent);
-  return [dialect, agentNameOf(dialect)].some((name) => folded(name).startsWith(wanted));
+  return agent === undefined || isDialectMeant(dialect, agent);
 }
 
 /** What users call the program. */
@@ -36,9 +35,14 @@ export function hasBlocks({ dialect }: Pick<LedgerFile, "dialect">): boolean {
   return registryEntry(dialect).usageIn === "messages";
 }
 
-function isOfProject({ project, root }: LedgerFile, wanted: string | undefined): boolean {
+function isOfProject(
+  { project, root }: LedgerFile,
+  wanted: string | undefined,
+  directories: ReadonlySet<string>,
+): boolean {
   if (wanted === undefined) return true;
   const path = (project ?? root).replace(/\/+$/, "");
+  if (directories.has(path)) return true;
   if (wanted.includes("/")) return path === wanted || path.startsWith(`${wanted}/`);
   return path.slice(path.lastIndexOf("/") + 1) === wanted;
 }

@@ -31,6 +31,8 @@ export interface UsageRowChoice {
   readonly until?: string | undefined;
   /** Which files count. */
   readonly isWanted?: (file: LedgerFile) => boolean;
+  /** Part of the model's name, in lower case. */
+  readonly model?: string | undefined;
 }
 
 export const UNKNOWN_MODEL = "unknown";
@@ -70,12 +72,13 @@ export class CountedUsage {
   }
 
   /** The rows that count and that are chosen. */
-  chosen(days: Days, { since, until, isWanted }: UsageRowChoice = {}): Uint32Array {
+  chosen(days: Days, { since, until, isWanted, model = "" }: UsageRowChoice = {}): Uint32Array {
     this.#mark();
     const { rows, files, owners } = this.ledger;
     const { flags, at, length } = rows;
     const wanted = new Uint8Array(files.length).fill(1);
     if (isWanted) for (const file of files) wanted[file.index] = isWanted(file) ? 1 : 0;
+    const isOfModel = this.ledger.models.map((name) => name.toLowerCase().includes(model));
     const hasRange = since !== undefined || until !== undefined;
     const first = since === undefined ? NO_DAY : dayNumber(since);
     const last = until === undefined ? Number.POSITIVE_INFINITY : dayNumber(until);
@@ -83,6 +86,7 @@ export class CountedUsage {
     let count = 0;
     for (let row = 0; row < length; row++) {
       if (((flags[row] ?? 0) & FLAGS.duplicate) !== 0 || wanted[owners[row] ?? 0] === 0) continue;
+      if (model !== "" && !isOfModel[rows.model[row] ?? 0]) continue;
       if (hasRange) {
         const day = days.numberOf(at[row] ?? Number.NaN);
         if (day === NO_DAY || day < first || day > last) continue;

@@ -32,18 +32,24 @@ export interface GroupSource {
   blocks(range: DayRange, nowMs: number, isAll: boolean): UsageBlock[];
 }
 
-export interface AgentAndProject {
+/** What a report is of; undefined: all. */
+export interface UsageFilter {
   readonly agent: string | undefined;
   readonly project: string | undefined;
+  /** Directories of the project, when it names a repository. */
+  readonly directories?: ReadonlySet<string>;
+  /** Part of the model's name, in lower case. */
+  readonly model?: string | undefined;
 }
 
 export function groupSource(
   usage: CountedUsage,
   sums: StoredSums,
   days: Days,
-  { agent, project }: AgentAndProject,
+  filter: UsageFilter,
 ): GroupSource {
-  if (project !== undefined) return rowSource(usage, days, { agent, project });
+  const { agent, project, model } = filter;
+  if (project !== undefined || model !== undefined) return rowSource(usage, days, filter);
   const kept = new StoredGroups(usage, sums, days);
   const isWanted = (dialect: string) => isOfAgent({ dialect }, agent);
   return {
@@ -59,9 +65,13 @@ export function groupSource(
 }
 
 /** From all rows. */
-export function rowSource(usage: CountedUsage, days: Days, wanted: AgentAndProject): GroupSource {
-  const isWanted = fileFilter(wanted.agent, wanted.project) ?? (() => true);
-  const chosen = (range: DayRange) => usage.chosen(days, { ...range, isWanted });
+export function rowSource(
+  usage: CountedUsage,
+  days: Days,
+  { model, ...wanted }: UsageFilter,
+): GroupSource {
+  const isWanted = fileFilter(wanted.agent, wanted.project, wanted.directories) ?? (() => true);
+  const chosen = (range: DayRange) => usage.chosen(days, { ...range, isWanted, model });
   const ofAgent = byFile(usage, ({ dialect }) => agentNameOf(dialect));
   return {
     byPeriod: (range, period) => groupBy(usage, chosen(range), byPeriod(usage, days, period)),
@@ -71,7 +81,7 @@ export function rowSource(usage: CountedUsage, days: Days, wanted: AgentAndProje
     blocks: (range, nowMs, isAll) => {
       const counts: UsageRowChoice["isWanted"] = (file) =>
         isWanted(file) && (isAll || hasBlocks(file));
-      return blocksOf(usage, usage.chosen(days, { ...range, isWanted: counts }), nowMs);
+      return blocksOf(usage, usage.chosen(days, { ...range, isWanted: counts, model }), nowMs);
     },
   };
 }

@@ -107,7 +107,7 @@ browserTest("an unsigned session, and one with an unsigned end, are labelled as 
   const longer = await proofOf("longer-1");
   await longer.badge.filter({ hasText: "incomplete" }).click();
   await longer.panel.getByText("The last lines are not signed").waitFor();
-  await longer.panel.getByText("verbatim repair --vouch longer-1").waitFor();
+  await longer.panel.getByText("verbatim doctor --fix --vouch longer-1").waitFor();
 });
 
 browserTest("a session that is being written says that signing is in progress", async () => {
@@ -160,7 +160,7 @@ browserTest(
     await row.locator(".verdict.rollback").waitFor();
     await row.click();
     await page.getByText("the log of this session is missing").waitFor();
-    await page.getByText(`verbatim head forget ${id}`).waitFor();
+    await page.getByText(`verbatim keys head forget ${id}`).waitFor();
   },
 );
 

@@ -1,4 +1,4 @@
-/** `verbatim handoff` and `verbatim unpack`: what a person and a script see, in every dialect. */
+/** `verbatim export --format bundle` and `verbatim import`: what a person and a script see, in every dialect. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -44,21 +44,30 @@ test.each(DIALECTS)(
   async (dialect) => {
     const ada = await recorded(dialect);
     const { id, path } = RECORDED[dialect];
-    const handed = await ada.run(["handoff", id, "--root", "."]);
+    const handed = await ada.run(["export", "--format", "bundle", id, "--root", "."]);
     assert.equal(handed.code, 0, handed.stderr);
     const file = join(ada.cwd, `${id.replaceAll("/", "__")}.vbx`);
     assert.equal(handed.stdout, `${file}\n`);
     expect(handed.stderr).toMatch(/: verified; \d+ bytes, signed by [0-9a-f]{64}\n$/);
 
     const ben = new CliUser();
-    const foreign = await ben.run(["unpack", file, "--root", "store"]);
+    const foreign = await ben.run(["import", file, "--root", "store"]);
     assert.deepEqual([foreign.code, foreign.stdout], [4, ""]);
     expect(foreign.stderr).toMatch(/is untrusted.*trust add.*\(NOT_VERIFIED\)/s);
     assert.ok(!existsSync(join(ben.cwd, "store")));
     const { stdout: key } = await ada.run(["keys", "export"]);
-    const trusting = ["trust", "add", "-", "--owner", "Ada", "--purpose", "transcript,thread"];
+    const trusting = [
+      "keys",
+      "trust",
+      "add",
+      "-",
+      "--owner",
+      "Ada",
+      "--purpose",
+      "transcript,thread",
+    ];
     assert.equal((await ben.run([...trusting, "--yes"], { input: key })).code, 0);
-    const unpacked = await ben.run(["unpack", file, "--root", "store", "--json"]);
+    const unpacked = await ben.run(["import", file, "--root", "store", "--json"]);
     assert.equal(unpacked.code, 0, unpacked.stderr);
     const [report] = jsonLines(unpacked.stdout);
     assert.deepEqual(
@@ -67,7 +76,7 @@ test.each(DIALECTS)(
     );
     assert.deepEqual(readFileSync(join(ben.cwd, "store", path)), readFileSync(join(ada.cwd, path)));
     assert.equal((await ben.run(["verify", id, "--root", "store"])).code, 0);
-    const again = await ben.run(["unpack", file, "--root", "store"]);
+    const again = await ben.run(["import", file, "--root", "store"]);
     assert.equal(again.code, 7);
     expect(again.stderr).toMatch(/\(SESSION_EXISTS\)/);
   },
@@ -77,15 +86,24 @@ test("a session that was altered is not handed off, nor an altered bundle unpack
   const user = await recorded("homeagent");
   const { id, path } = RECORDED.homeagent;
   const output = ["--root", ".", "--output", "a.vbx"];
-  assert.equal((await user.run(["handoff", id, ...output])).code, 0);
+  assert.equal((await user.run(["export", "--format", "bundle", id, ...output])).code, 0);
   const bundle = readFileSync(join(user.cwd, "a.vbx"), "latin1");
   writeFileSync(join(user.cwd, "b.vbx"), bundle.replace("Deploy it.", "Remove it."), "latin1");
-  const altered = await user.run(["unpack", "b.vbx", "--root", "store"]);
+  const altered = await user.run(["import", "b.vbx", "--root", "store"]);
   assert.deepEqual([altered.code, altered.stdout], [1, ""]);
   assert.ok(!existsSync(join(user.cwd, "store")));
   const log = join(user.cwd, path);
   writeFileSync(log, readFileSync(log, "utf8").replace("Deploy it.", "Remove it."));
-  const tampered = await user.run(["handoff", id, "--root", ".", "--output", "c.vbx"]);
+  const tampered = await user.run([
+    "export",
+    "--format",
+    "bundle",
+    id,
+    "--root",
+    ".",
+    "--output",
+    "c.vbx",
+  ]);
   assert.deepEqual([tampered.code, tampered.stdout], [1, ""]);
   expect(tampered.stderr).toMatch(/is tampered.*restore it from a copy/s);
   assert.ok(!existsSync(join(user.cwd, "c.vbx")));
@@ -93,23 +111,38 @@ test("a session that was altered is not handed off, nor an altered bundle unpack
 
 test("a session whose head cannot be pinned is unpacked, with a warning that says how to pin it", async () => {
   const user = await recorded("rye");
-  assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
+  assert.equal(
+    (await user.run(["export", "--format", "bundle", "hello", "--output", "a.vbx"])).code,
+    0,
+  );
   const lock = join(user.home, ".local/state/verbatim/heads.lock");
   rmSync(lock);
   mkdirSync(lock); // Root is refused by it, too.
-  const { code, stdout, stderr } = await user.run(["unpack", "a.vbx", "--root", "store"]);
+  const { code, stdout, stderr } = await user.run(["import", "a.vbx", "--root", "store"]);
   assert.deepEqual([code, stdout], [0, "hello-1739012630\n"], stderr);
-  expect(stderr).toMatch(/could not be pinned.*`verbatim head pin hello-1739012630` tries again/);
+  expect(stderr).toMatch(
+    /could not be pinned.*`verbatim keys head pin hello-1739012630` tries again/,
+  );
 });
 
 test("a person sees what happened to every line in another dialect", async () => {
   const user = await recorded("rye");
   writeFileSync(join(user.cwd, "notes.md"), "It hangs.\n");
-  const handoff = ["handoff", "hello", "--output", "a.vbx", "--summary", "notes.md", "--json"];
+  const handoff = [
+    "export",
+    "--format",
+    "bundle",
+    "hello",
+    "--output",
+    "a.vbx",
+    "--summary",
+    "notes.md",
+    "--json",
+  ];
   const [handed] = jsonLines((await user.run(handoff)).stdout);
   assert.equal(handed?.path, join(user.cwd, "a.vbx"));
   const to = ["--dialect", "homeagent", "--root", "home", "--as", "kitchen/s", "--no-sign"];
-  const { code, stdout, stderr } = await user.run(["unpack", "a.vbx", ...to]);
+  const { code, stdout, stderr } = await user.run(["import", "a.vbx", ...to]);
   assert.deepEqual([code, stdout], [0, "kitchen/s\n"]);
   expect(stderr).toMatch(/^kitchen\/s: unsigned; in .*home\/agents.*\(homeagent\)\n/);
   expect(stderr).toMatch(/lines of hello-1739012630 \(rye\): 1 kept, 0 approximated, \d+ dropped/);
@@ -119,13 +152,16 @@ test("a person sees what happened to every line in another dialect", async () =>
 test("a file that is not a bundle, or is missing, exits with 7, and wrong usage with 2", async () => {
   const user = await recorded("rye");
   writeFileSync(join(user.cwd, "a.vbx"), "no bundle");
-  const bad = await user.run(["unpack", "a.vbx"]);
+  const bad = await user.run(["import", "a.vbx"]);
   assert.equal(bad.code, 7);
   expect(bad.stderr).toMatch(/not a bundle.*\(BAD_BUNDLE\)/s);
-  assert.equal((await user.run(["unpack", "missing.vbx"])).code, 7);
-  assert.equal((await user.run(["handoff", "nobody"])).code, 7);
-  assert.equal((await user.run(["handoff", "hello", "--summary", "missing.md"])).code, 2);
-  assert.equal((await user.run(["unpack", "a.vbx", "--dialect", "word"])).code, 2);
+  assert.equal((await user.run(["import", "missing.vbx"])).code, 7);
+  assert.equal((await user.run(["export", "--format", "bundle", "nobody"])).code, 7);
+  assert.equal(
+    (await user.run(["export", "--format", "bundle", "hello", "--summary", "missing.md"])).code,
+    2,
+  );
+  assert.equal((await user.run(["import", "a.vbx", "--dialect", "word"])).code, 2);
 });
 
 /** A signed rye thread of two writes, and its thread.json as after the first. */
@@ -159,8 +195,8 @@ test("a thread whose thread.json is forged, older or gone is refused as verify a
     const [verify, resume, handed, prove, redact] = await Promise.all([
       user.run(["verify", "hello"]),
       user.run(["resume", "hello", "--for", "anthropic"]),
-      user.run(["handoff", "hello", "--output", "a.vbx"]),
-      user.run(["prove", "hello", "--entry", "1", "-o", `${name}.vbp`]),
+      user.run(["export", "--format", "bundle", "hello", "--output", "a.vbx"]),
+      user.run(["redact", "prove", "hello", "--entry", "1", "-o", `${name}.vbp`]),
       user.run(["redact", "hello", "--entry", "1", "--reason", "r", "-o", `${name}.vbd`, "--yes"]),
     ]);
     codes[name] = [verify, resume, handed, prove, redact].map(({ code }) => code);
@@ -179,5 +215,8 @@ test("a thread whose thread.json is forged, older or gone is refused as verify a
     deleted: [5, 5, 5, 0, 0], // Signed lines of an incomplete session can be disclosed.
   });
   writeFileSync(meta, honest);
-  assert.equal((await user.run(["handoff", "hello", "--output", "a.vbx"])).code, 0);
+  assert.equal(
+    (await user.run(["export", "--format", "bundle", "hello", "--output", "a.vbx"])).code,
+    0,
+  );
 });

@@ -60,7 +60,7 @@ test("401 says whose token is needed, and that Bearer is missing", async () => {
   const { token } = await makeToken(server.directory);
   time.pass(LOOK_MS);
   for (const [headers, said] of [
-    [{}, /has no token; .*`verbatim token create`, with the server's --data/],
+    [{}, /has no token; .*`verbatim server token create`, with the server's --data/],
     [{ Authorization: token }, /lacks Bearer in Authorization; send Authorization: Bearer/],
     [bearer("vbt_other"), /has a token that is unknown/],
   ] as const) {
@@ -232,7 +232,7 @@ test("a public address requires tokens, under every host name", async () => {
   const dataDirectory = tempDirectory();
   const start = () => startServer({ port: 0, host: "0.0.0.0", dataDirectory });
   const { message } = await refusal(start(), "BAD_SETTING");
-  assert.ok(message.includes(`verbatim token create --data ${dataDirectory}`), message);
+  assert.ok(message.includes(`verbatim server token create --data ${dataDirectory}`), message);
   const { token, entry } = await makeToken(dataDirectory);
   const server = await start();
   const url = `http://127.0.0.1:${server.port}/v1/stream/s`;

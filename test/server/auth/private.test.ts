@@ -72,7 +72,7 @@ test("without a link or a token, every route about sessions is 401 on this machi
     }
     const bare = await fetch(server.url + path);
     const text = await bare.text();
-    assert.match(text, /"TOKEN_REQUIRED".*verbatim open.*verbatim token create/);
+    assert.match(text, /"TOKEN_REQUIRED".*verbatim open.*verbatim server token create/);
     assert.ok(!text.includes("secret"));
   }
   for (const path of routes) {

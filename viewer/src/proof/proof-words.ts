@@ -67,18 +67,18 @@ export const ADVICE: Readonly<Record<Verdict, (id: string) => string | null>> = 
   unreadable: (id) =>
     `No verdict was reached. \`verbatim verify ${id}\` says why: the disk, a limit, or a newer version.`,
   rollback: (id) =>
-    `If you restored a backup yourself, run \`verbatim head accept ${id}\`. ` +
+    `If you restored a backup yourself, run \`verbatim keys head accept ${id}\`. ` +
     "Otherwise treat it as tampered.",
   untrusted: () =>
     "Nothing says that it was changed. Find out whose key it is in another way, " +
-    "then run `verbatim trust add`.",
+    "then run `verbatim keys trust add`.",
   unsigned: () =>
     "It was never signed, or its signatures were removed. To sign from now on, record with " +
     "`verbatim record --sign` or `verbatim hooks install --sign`; `verbatim guard --sign` signs " +
     "the copies of other programs' sessions.",
   unpinned: (id) => `Look at it, then run \`verbatim verify --pin ${id}\`.`,
   incomplete: (id) =>
-    `Usually a crash. Read the last lines; \`verbatim repair --vouch ${id}\` signs them in your name.`,
+    `Usually a crash. Read the last lines; \`verbatim doctor --fix --vouch ${id}\` signs them in your name.`,
 };
 
 /** How much was checked here. */

@@ -1,4 +1,4 @@
-/** Entry row: one line of the log in the page, like in `show --html`, with its actions. */
+/** Entry row: one line of the log in the page, like in `export --format html`, with its actions. */
 
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";

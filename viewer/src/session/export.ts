@@ -1,7 +1,7 @@
 /**
  * Export: a session as one file, made in the browser from the server's responses.
  *
- * - The HTML is the same as by `verbatim show --html`, by the same code, including line numbers.
+ * - The HTML is the same as by `verbatim export --format html`, by the same code, including line numbers.
  * - The JSONL is the log, byte for byte.
  * - A file is made in memory, so a log over EXPORT_BYTES_MAX is refused, with the command that
  *   writes it piece by piece.
@@ -24,7 +24,7 @@ export async function htmlPieces(
   head: SessionHead,
   progress: Progress,
 ): Promise<string[]> {
-  checkSize(head, `verbatim show ${head.session} --html page.html`);
+  checkSize(head, `verbatim export ${head.session} --output page.html`);
   const page = new SessionPage({ ...head, last: null });
   const pieces = [page.head()];
   let line = 0;

@@ -50,7 +50,8 @@ export function Missing({ session }: { readonly session: string }) {
         <p class="missing">✕ rolled back: the log of this session is missing</p>
         <p>It was signed, and the user of this server remembers its end. Restore it from a copy.</p>
         <p>
-          If it was deleted on purpose, run <code>verbatim head forget {pageText(session)}</code>.
+          If it was deleted on purpose, run{" "}
+          <code>verbatim keys head forget {pageText(session)}</code>.
         </p>
         <p>
           <a href="#/">All sessions</a>

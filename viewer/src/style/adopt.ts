@@ -1,5 +1,5 @@
 /**
- * Adopt: the colours and the look of entries, from the same source as the pages of `show --html`.
+ * Adopt: the colours and the look of entries, from the same source as the pages of `export --format html`.
  *
  * They are in a layer below the viewer's own style sheets, which therefore win.
  */

@@ -234,7 +234,7 @@ class EntireDerivedFiles implements DerivedFiles {
   #warn(name: string, cause: unknown): void {
     const { sessionId, onWarning } = this.#parts;
     onWarning(
-      `${name} of ${sessionId} could not be written; \`verbatim repair\` makes it from the log: ` +
+      `${name} of ${sessionId} could not be written; \`verbatim doctor --fix\` makes it from the log: ` +
         String(cause),
     );
   }

@@ -4,7 +4,7 @@
  * - An append never waits for the server. Following a session costs one durable note before its
  *   first append (outbox.ts), then two `stat` calls a tick.
  * - While the server cannot be reached, or refuses, the sender waits longer and longer. All that is
- *   not delivered when the process ends is delivered by the next one, or by `verbatim send`.
+ *   not delivered when the process ends is delivered by the next one, or by `verbatim guard send`.
  * - Nothing here keeps the process alive; `close` waits for the server a bounded time.
  */
 

@@ -26,7 +26,7 @@ export function checkEnd(pool: HandlePool, { path, file, base, end }: StreamStat
     const size = log.sizeOnDisk();
     const remedy =
       size > expected
-        ? "another program wrote to it: stop the server, and run `verbatim repair` on its directory"
+        ? "another program wrote to it: stop the server, and run `verbatim doctor --fix` on its directory"
         : "nothing is appended to it until it is restored from a backup";
     throw new VerbatimError(
       "STREAM_DAMAGED",

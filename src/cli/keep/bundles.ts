@@ -1,4 +1,4 @@
-/** `verbatim handoff` and `verbatim unpack`: a verified session as one file, and back into a store. */
+/** Bundles: a verified session as one file (`export --format bundle`), and back (`import`). */
 
 import type { RecordedFrom } from "../../resume/handoff/of-program.ts";
 import type { FidelityChange } from "../../resume/handoff/transcode.ts";
@@ -12,11 +12,13 @@ import { orVerdictCode } from "../prove/verdict-code.ts";
 /** A summary is short; longer texts belong into the session. */
 const SUMMARY_BYTES_MAX = 1024 * 1024;
 
-export async function runHandoff({ args, options, io }: Run): Promise<number> {
+export async function exportBundle(
+  { args, options, io }: Run,
+  output: string | undefined,
+): Promise<number> {
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const { handoffSession } = await import("../../resume/handoff/handoff.ts");
   const { root, dialect } = whereOf(options);
-  const output = textOption("--output", options.output);
   const summary = await textIn(textOption("--summary", options.summary));
   const handed = await orVerdictCode(io, () =>
     handoffSession(nodeHost, args[0] ?? "", {
@@ -63,7 +65,7 @@ async function textIn(path: string | undefined): Promise<string | undefined> {
 
 const CHANGES_LISTED_MAX = 50;
 
-export async function runUnpack({ args, options, io }: Run): Promise<number> {
+export async function runImport({ args, options, io }: Run): Promise<number> {
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const { unpackBundle } = await import("../../resume/handoff/unpack.ts");
   const { root, dialect } = whereOf(options);

@@ -1,4 +1,4 @@
-/** `verbatim token`: manages access tokens of the server. */
+/** `verbatim server token`: manages access tokens of the server. */
 
 import { dirname, resolve } from "node:path";
 import { momentOf } from "../../core/base/choice.ts";
@@ -34,8 +34,8 @@ const create: CliCommand = {
     { flags: "--json", summary: "print JSON" },
   ],
   examples: [
-    "verbatim token create --name laptop",
-    "verbatim token create --scope read --path 'chat/**' --expires 30d",
+    "verbatim server token create --name laptop",
+    "verbatim server token create --scope read --path 'chat/**' --expires 30d",
     'curl -H "Authorization: Bearer $TOKEN" https://streams.example.com/v1/stream/chat/1',
   ],
 
@@ -64,10 +64,10 @@ const create: CliCommand = {
 };
 
 const list: CliCommand = {
-  name: "list",
+  name: "ls",
   summary: "List the tokens by id; the tokens themselves are not stored",
   options: [DATA_OPTION, { flags: "--json", summary: "print one JSON object per token" }],
-  examples: ["verbatim token list", "verbatim token list --json | jq -r .id"],
+  examples: ["verbatim server token ls", "verbatim server token ls --json | jq -r .id"],
 
   async run(run) {
     const { readTokenFile, tokenState, path } = await parts(run.options);
@@ -86,9 +86,9 @@ const list: CliCommand = {
 const revoke: CliCommand = {
   name: "revoke",
   summary: "Revoke a token for good; a running server refuses it within a second",
-  args: [{ name: "<id>", summary: "as `verbatim token list` shows it" }],
+  args: [{ name: "<id>", summary: "as `verbatim server token ls` shows it" }],
   options: [DATA_OPTION, { flags: "--json", summary: "print JSON" }],
-  examples: ["verbatim token revoke 3f9a1c07"],
+  examples: ["verbatim server token revoke 3f9a1c07"],
 
   async run({ args, options, io }) {
     const { revokeToken, host, path } = await parts(options);

@@ -39,9 +39,9 @@ export async function exportOtlp(session: Session, { options, io }: Run): Promis
 }
 
 function targetOf({ options, io }: Pick<Run, "options" | "io">): SpanTarget {
-  const url = textOption("--otlp", options.otlp) ?? "";
+  const url = textOption("--to", options.to);
   const headers = headersOf(options.header);
-  if (options.json !== true) {
+  if (url !== undefined) {
     refuseBad(url, headers);
     return { url, headers };
   }

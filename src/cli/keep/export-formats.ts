@@ -1,0 +1,66 @@
+/** Export formats: what `verbatim export` can write, and the options that only some of them take. */
+
+export interface ExportFormat {
+  readonly summary: string;
+  /** Of its files; null: it is printed or sent. */
+  readonly ending: string | null;
+  /** Several sessions may follow each other in one file, or on stdout. */
+  readonly isJoined: boolean;
+  /** Options that only some formats take, as a Run names them. */
+  readonly takes: readonly string[];
+}
+
+export const EXPORT_FORMATS: Readonly<Record<string, ExportFormat>> = {
+  md: {
+    summary: "a document in Markdown",
+    ending: "md",
+    isJoined: true,
+    takes: ["thinking", "tools", "metadata", "output"],
+  },
+  html: {
+    summary: "a page that runs nothing and loads nothing",
+    ending: "html",
+    isJoined: false,
+    takes: ["thinking", "tools", "last", "output"],
+  },
+  jsonl: {
+    summary: "entries as JSON lines",
+    ending: "jsonl",
+    isJoined: true,
+    takes: ["last", "output"],
+  },
+  csv: {
+    summary: "entries as comma-separated values",
+    ending: "csv",
+    isJoined: true,
+    takes: ["last", "output"],
+  },
+  etf: {
+    summary: "Entire's normalised transcript",
+    ending: "etf.jsonl",
+    isJoined: false,
+    takes: ["output"],
+  },
+  otlp: {
+    summary: "OpenTelemetry spans as JSON, or sent to a collector",
+    ending: null,
+    isJoined: true,
+    takes: ["to", "content", "header", "service", "follow", "after"],
+  },
+  bundle: {
+    summary: "a verified session that another person can import and continue",
+    ending: "vbx",
+    isJoined: false,
+    takes: ["summary", "requirePin", "profile", "json", "output"],
+  },
+};
+
+/** The format that the ending of a file's name says; null: none. */
+export function formatOfFile(path: string): string | null {
+  const lengthOf = (name: string) => EXPORT_FORMATS[name]?.ending?.length ?? 0;
+  const fitting = Object.entries(EXPORT_FORMATS).flatMap(([name, { ending }]) => {
+    return ending !== null && path.endsWith(`.${ending}`) ? [name] : [];
+  });
+  // The longest: `x.etf.jsonl` ends like one of `jsonl`, too.
+  return fitting.sort((a, b) => lengthOf(b) - lengthOf(a))[0] ?? null;
+}
