@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { putThread } from "../cli/stores.ts";
-import { putClaude } from "./claude-files.ts";
+import { putClaude, turnOf } from "./claude-files.ts";
 
 const [FIRST, SECOND, THIRD] = [
   "6f1c2d3e-1000-4000-8000-000000000001",
@@ -40,6 +40,30 @@ test("ls lists the sessions of every agent from anywhere, newest first", async (
   );
   expect(rows[0]).toMatch(/ {2}\/home\/me\/shop +main +Fix 6f1c2d3e-\S+$/);
   assert.equal(stderr, "1 session of subagents not listed; --all lists them\n");
+});
+
+test("ls --sort cost counts what sessions cost, although no agent recorded it", async () => {
+  const user = new CliUser();
+  const at = "2026-11-01T10:00:00.000Z";
+  const [, cheap] = turnOf({ id: FIRST, at });
+  for (const [id, tokens] of [
+    [FIRST, 1_000],
+    [SECOND, 3_000_000],
+    [THIRD, 20_000],
+  ] as const) {
+    const message = { role: "assistant", model: "claude-opus-4-5", content: [] };
+    const usage = { input_tokens: tokens, output_tokens: 5 };
+    putClaude(user.home, { id, at }, [{ ...cheap, uuid: id, message: { ...message, id, usage } }]);
+  }
+  const { stdout } = await user.run(["ls", "--sort", "cost", "--limit", "2"]);
+  const rows = stdout.trimEnd().split("\n").slice(1);
+  assert.deepEqual(
+    rows.map((row) => [row.split(/ {2,}/)[0], /\$\S+/.exec(row)?.[0]]),
+    [
+      [`-home-me-app/${SECOND}`, "$15.0003"],
+      [`-home-me-app/${THIRD}`, "$0.1003"],
+    ],
+  );
 });
 
 test("ls --all lists subagents; one whose session is gone is always listed", async () => {

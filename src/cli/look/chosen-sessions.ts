@@ -159,8 +159,9 @@ export class ChosenSessions {
       throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
     }
     if (project === undefined || (since ?? until ?? model) !== undefined) {
-      if (FILTERS.every((name) => this.#choice[name] === undefined)) return null;
-      return agent === undefined ? "no session fits" : `no session of ${agent} fits`;
+      const given = FILTERS.filter((name) => this.#choice[name] !== undefined);
+      if (given.length === 0) return null;
+      return given.join() === "agent" ? `no sessions of ${agent}` : "no session fits the filters";
     }
     const names = [...this.#projects].sort().slice(0, NAMES_LISTED_MAX);
     const others = names.length > 0 ? `; sessions have these projects: ${names.join(", ")}` : "";

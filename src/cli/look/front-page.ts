@@ -40,7 +40,8 @@ export async function printFrontPage(io: Io): Promise<boolean> {
     return shown.get(keyOf(store, log.id)) ?? lineIn(store, bareRow(log));
   });
   const live = await liveAmong(sessions, nowMs);
-  const table = sessionTable(sessions, { sort: "updated", nowMs, found: lines, live }, io);
+  const order = { sort: "updated", costs: null } as const;
+  const table = sessionTable(sessions, { ...order, nowMs, found: lines, live }, io);
   const facts = safeText([...agentLines(found), costLine(nowMs)].join("\n"));
   await io.print([table.join("\n"), facts, groupLines(), NEXT].join("\n\n"));
   return true;

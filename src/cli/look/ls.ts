@@ -19,7 +19,7 @@ import {
 import type { GoneSession } from "../../sessions/list/gone-sessions.ts";
 import { listPage } from "../../sessions/list/list-page.ts";
 import { safeText } from "../../sessions/render/text.ts";
-import { mayStandOtherwise, type SessionLine } from "../../sessions/store/list.ts";
+import { mayStandOtherwise, type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
 import {
   EXIT_INTERRUPTED,
@@ -120,28 +120,92 @@ export async function printListing(
     onWarning,
     ...(chosen.isShown && { isShown: chosen.isShown }),
   };
+  const pageLimit = sort === "spend" ? Infinity : limit;
   const page = await interruptible(io, (signal) => {
-    return listPage(stores, { sort, limit, gone, ...tell, ...(signal && { signal }) });
+    return listPage(stores, { sort, limit: pageLimit, gone, ...tell, ...(signal && { signal }) });
   });
   if (page === INTERRUPTED) return EXIT_INTERRUPTED;
-  const sessions = page?.sessions ?? [];
+  const costs =
+    sort === "spend" ? await costsOf(page?.sessions ?? [], stores, where.cwd, io) : null;
+  const sessions = dearestFirst(page?.sessions ?? [], costs).slice(0, limit);
   if (sessions.length === 0) {
     io.err(chosen.whyNone() ?? (options.isGone ? NONE_GONE : nothingIn(all)));
   }
   const fuller = fullerGenerations(sessions);
   const live = await liveAmong(sessions, nowMs);
-  const shown = { isJson, sort, nowMs, found, fuller, live, records: recordsByOwn(records) };
+  const about = { found, fuller, live, costs, records: recordsByOwn(records) };
+  const shown = { isJson, sort, nowMs, ...about };
   const text = await printPieces(textOf(sessions, shown, io), io);
   const notes = [...(isJson ? [] : textNotes(fuller, records.size)), ...hiddenNotes(chosen.hidden)];
   if (notes.length > 0) isWhole = false; // Reported each time.
   for (const note of notes) io.err(note);
-  const isWorthIt = isWhole && found.length >= KEPT_FROM_SESSIONS;
-  if (question !== null && isWorthIt && found.every((session) => isAtRest(session, nowMs))) {
-    const untilMs = endOfLife(live);
-    keepText(keptListingPath(), { question, untilMs }, logLines(found.map(logOf)), text);
-  }
+  if (question !== null && isWhole) keepListing(text, { question, found, live, nowMs });
   if (gone.length > 0) io.err(missingWarning(gone));
   return 0;
+}
+
+/** For the next listing, unless there are few sessions, or one is being written. */
+function keepListing(
+  text: string,
+  {
+    question,
+    found,
+    live,
+    nowMs,
+  }: Pick<TextOptions, "found" | "live" | "nowMs"> & { question: string },
+): void {
+  if (found.length < KEPT_FROM_SESSIONS) return;
+  if (!found.every((session) => isAtRest(session, nowMs))) return;
+  keepText(
+    keptListingPath(),
+    { question, untilMs: endOfLife(live) },
+    logLines(found.map(logOf)),
+    text,
+  );
+}
+
+/** What each session cost, as `usage` counts it, which is counted before; else as recorded. */
+async function costsOf(
+  sessions: readonly SessionLine[],
+  stores: readonly FoundStore[],
+  cwd: string,
+  io: Io,
+): Promise<ReadonlyMap<SessionLine, number>> {
+  const [{ openUsage }, { nodeHost }] = await Promise.all([
+    import("../../usage/open-usage.ts"),
+    import("../../core/base/node-host.ts"),
+  ]);
+  const { usage } = await openUsage(nodeHost, {
+    cwd,
+    nowMs: Date.now(),
+    stores,
+    onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
+    onFailure: (id) => io.err(`warning: ${safeText(id)} could not be counted`),
+  });
+  io.progress(null);
+  const counted = new Map(
+    Array.from(usage.sessionCosts(), ({ place, costs }) => [
+      `${place.dialect}\0${place.root}`,
+      costs,
+    ]),
+  );
+  const costs = new Map<SessionLine, number>();
+  for (const line of sessions) {
+    const { dialect, root } = line.place;
+    const cost = counted.get(`${dialect}\0${root}`)?.get(line.id) ?? summaryOf(line).spend;
+    if (cost !== null) costs.set(line, cost);
+  }
+  return costs;
+}
+
+/** As they are, without costs. */
+function dearestFirst(
+  sessions: readonly SessionLine[],
+  costs: ReadonlyMap<SessionLine, number> | null,
+): readonly SessionLine[] {
+  if (costs === null) return sessions;
+  const key = (line: SessionLine) => costs.get(line) ?? -1;
+  return sessions.toSorted((a, b) => key(b) - key(a));
 }
 
 /** Resolves to all of it when the last piece is printed. */
@@ -260,9 +324,9 @@ function logOf({ line: { id, size, mtimeMs, logPathJson } }: SessionLine): Found
   return { id, path: JSON.parse(logPathJson) as string, size, mtimeMs };
 }
 
-/** A terminal gets relative times, which change each time. */
-function isKept({ limit }: ListingOptions, io: Io): boolean {
-  return limit === Infinity && !io.isTerminal;
+/** A terminal gets relative times, which change each time; costs change with prices. */
+function isKept({ limit, sort }: ListingOptions, io: Io): boolean {
+  return limit === Infinity && sort !== "spend" && !io.isTerminal;
 }
 
 /** Whether a session's line will probably stay the same. */

@@ -19,6 +19,8 @@ export interface TableOptions {
   readonly found: readonly SessionLine[];
   /** Those that a writer is at work on. */
   readonly live: ReadonlySet<SessionLine>;
+  /** By session, if they are sorted by it: US dollars, as `usage` counts. */
+  readonly costs: ReadonlyMap<SessionLine, number> | null;
 }
 
 export function sessionTable(
@@ -43,7 +45,7 @@ const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "TITLE" },
 ];
 
-function forPipes(sessions: readonly SessionLine[], { live }: TableOptions): string[] {
+function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOptions): string[] {
   const rows = sessions.map((line) => {
     const session = summaryOf(line);
     return [
@@ -53,7 +55,7 @@ function forPipes(sessions: readonly SessionLine[], { live }: TableOptions): str
       line.isMissing ? "missing" : statusOf(session, live.has(line)),
       String(session.turns),
       tokensOf(session),
-      costOf(session),
+      costText(costs?.get(line) ?? session.spend),
       updatedAt(session),
       projectOf(session) ?? NONE,
       session.branch ?? NONE,
@@ -75,7 +77,7 @@ type Cell = (session: SessionSummary, line: SessionLine) => string;
 
 function forPeople(
   sessions: readonly SessionLine[],
-  { sort, nowMs, found, live }: TableOptions,
+  { sort, nowMs, found, live, costs }: TableOptions,
   width: number,
 ): string[] {
   const short = shortIds(found.length > 0 ? found : sessions);
@@ -91,7 +93,7 @@ function forPeople(
     { heading: "BRANCH", widthMin: 6, droppedAs: 1, cell: ({ branch }) => branch ?? NONE },
     { heading: "MODEL", widthMin: 12, droppedAs: 2, cell: ({ model }) => shortModel(model) },
     { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
-    ...sortedBy(sort),
+    ...sortedBy(sort, costs),
     { heading: "TITLE", widthMin: Math.ceil(TITLE_SHARE * width), cell: titleOf },
     // A UUID is not cut: nothing finds a session by a cut id.
     { heading: "ID", widthMin: 36, cell: ({ id }, line) => short.get(line) ?? id },
@@ -143,9 +145,14 @@ function inTrees(sessions: readonly SessionLine[]): TreeRow[] {
 }
 
 /** The column that the sessions are sorted by, if it is not among the others. */
-function sortedBy(sort: SessionSort): (TableColumn & { readonly cell: Cell })[] {
+function sortedBy(
+  sort: SessionSort,
+  costs: TableOptions["costs"],
+): (TableColumn & { readonly cell: Cell })[] {
   if (sort === "tokens") return [{ heading: "TOKENS", align: "right", cell: tokensOf }];
-  return sort === "spend" ? [{ heading: "COST", align: "right", cell: costOf }] : [];
+  if (costs === null) return [];
+  const cell: Cell = ({ spend }, line) => costText(costs.get(line) ?? spend);
+  return [{ heading: "COST", align: "right", cell }];
 }
 
 function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionSummary): string {
@@ -154,8 +161,8 @@ function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionSummary): s
   return isLeast ? `${totalTokens} + ?` : String(totalTokens);
 }
 
-function costOf({ spend }: SessionSummary): string {
-  return spend === null ? NONE : `$${spend.toFixed(4)}`;
+function costText(cost: number | null): string {
+  return cost === null ? NONE : `$${cost.toFixed(4)}`;
 }
 
 function statusOf({ status }: SessionSummary, isLive: boolean): string {

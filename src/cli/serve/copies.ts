@@ -33,7 +33,7 @@ export function refuseDatabases(names: readonly (string | undefined)[], what: st
   const reason = `${what} works on data directories only`;
   throw new VerbatimError(
     "POSTGRES_REFUSED",
-    `${path}: ${reason}; stop its servers, copy it to a directory (\`verbatim copy\`), do it there, ` +
+    `${path}: ${reason}; stop its servers, copy it to a directory (\`verbatim server copy\`), do it there, ` +
       "and copy that to an empty database",
     { path, reason },
   );

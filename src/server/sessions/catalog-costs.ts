@@ -7,7 +7,7 @@
 
 import type { Catalog } from "../../sessions/catalog/catalog.ts";
 import { keepCosts } from "../../sessions/catalog/page-rows.ts";
-import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import type { CountedUsage } from "../../usage/report/counted-usage.ts";
 
 /** Until the next look at what was counted; sooner while sessions are counted for the first time. */
 const PAUSE_MS = 5_000;
@@ -15,33 +15,11 @@ const PAUSE_COUNTING_MS = 500;
 /** Adding up a long history takes a small part of the time. */
 const PAUSE_FACTOR = 50;
 
-/** A log that was counted. */
-interface CountedFile extends FoundStore {
-  readonly index: number;
-  readonly id: string;
-  readonly name: string;
-}
-
-/** What the usage ledger knows (usage/report/counted-usage.ts). */
-interface Counted {
-  readonly ledger: {
-    readonly files: readonly CountedFile[];
-    readonly rows: { readonly length: number };
-    /** The file of each row. */
-    readonly owners: Uint32Array;
-  };
-  isCounted(row: number): boolean;
-  /** NaN: the price is unknown. */
-  costOf(row: number): number;
-  /** The name of the session that a subagent belongs to, else its own. */
-  sessionOf(file: CountedFile): string;
-}
-
 export interface CostOptions {
   readonly usage: {
     now(): Promise<{
       /** `changed`: sessions that the last count found changed. */
-      readonly opened: { readonly usage: Counted; readonly changed: number } | null;
+      readonly opened: { readonly usage: CountedUsage; readonly changed: number } | null;
       readonly counting: object | null;
       readonly version: number;
     }>;
@@ -90,7 +68,7 @@ export class CatalogCosts {
     this.#version = version;
     if (isSame) return;
     const startMs = nowMs();
-    for (const { place, costs } of costsOf(opened.usage)) {
+    for (const { place, costs } of opened.usage.sessionCosts()) {
       const { dialect, root } = place;
       const changed = new Map<string, number>();
       for (const [id, cost] of costs) {
@@ -103,29 +81,4 @@ export class CatalogCosts {
     const tookMs = nowMs() - startMs;
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs() + tookMs * PAUSE_FACTOR);
   }
-}
-
-/** By store: the cost of each session with a known price, its subagents' included. */
-function costsOf(usage: Counted) {
-  const { files, rows, owners } = usage.ledger;
-  const own = new Map<number, number>();
-  for (let row = 0; row < rows.length; row++) {
-    const cost = usage.isCounted(row) ? usage.costOf(row) : Number.NaN;
-    const owner = owners[row] ?? 0;
-    if (!Number.isNaN(cost)) own.set(owner, (own.get(owner) ?? 0) + cost);
-  }
-  const byStore = new Map<string, { place: FoundStore; costs: Map<string, number> }>();
-  const byName = new Map(files.map((file) => [`${file.dialect}\0${file.name}`, file]));
-  for (const file of files) {
-    const cost = own.get(file.index);
-    if (cost === undefined) continue;
-    const whole = byName.get(`${file.dialect}\0${usage.sessionOf(file)}`) ?? file;
-    for (const { dialect, root, id } of new Set([file, whole])) {
-      const key = `${dialect}\0${root}`;
-      const store = byStore.get(key) ?? { place: { dialect, root }, costs: new Map() };
-      store.costs.set(id, (store.costs.get(id) ?? 0) + cost);
-      byStore.set(key, store);
-    }
-  }
-  return byStore.values();
 }

@@ -35,6 +35,12 @@ export interface UsageRowChoice {
   readonly model?: string | undefined;
 }
 
+/** What the sessions of a store cost, in US dollars, by their ids. */
+export interface StoreCosts {
+  readonly place: { readonly dialect: string; readonly root: string };
+  readonly costs: Map<string, number>;
+}
+
 export const UNKNOWN_MODEL = "unknown";
 const UNKNOWN_PROJECT = "unknown";
 const PARENTS_MAX = 32;
@@ -125,6 +131,33 @@ export class CountedUsage {
   costOf(row: number): number {
     const rates = this.ratesOf(row);
     return rates === null ? Number.NaN : costOf(this.ledger.rows, row, rates);
+  }
+
+  /** By store: the cost of each session with a known price, its subagents' included. */
+  sessionCosts(): Iterable<StoreCosts> {
+    this.#mark();
+    const { files, rows, owners } = this.ledger;
+    const own = new Map<number, number>();
+    for (let row = 0; row < rows.length; row++) {
+      const cost = this.isCounted(row) ? this.costOf(row) : Number.NaN;
+      const owner = owners[row] ?? 0;
+      if (!Number.isNaN(cost)) own.set(owner, (own.get(owner) ?? 0) + cost);
+    }
+    const byStore = new Map<string, StoreCosts>();
+    const byName = new Map(files.map((file) => [nameKey(file), file]));
+    for (const file of files) {
+      const cost = own.get(file.index);
+      if (cost === undefined) continue;
+      const whole =
+        byName.get(nameKey({ dialect: file.dialect, name: this.sessionOf(file) })) ?? file;
+      for (const { dialect, root, id } of new Set([file, whole])) {
+        const key = `${dialect}\0${root}`;
+        const store = byStore.get(key) ?? { place: { dialect, root }, costs: new Map() };
+        store.costs.set(id, (store.costs.get(id) ?? 0) + cost);
+        byStore.set(key, store);
+      }
+    }
+    return byStore.values();
   }
 
   /** All tokens of a response. */
