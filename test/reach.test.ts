@@ -25,7 +25,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   "claude-agent": 19_500,
   client: 1_800,
   entire: 17_900,
-  history: 5_800,
+  history: 6_500,
   homeagent: 14_800,
   index: 13_700,
   log: 4_500,

@@ -108,6 +108,11 @@ async function listChosen(
   return sessions.map(summaryOf);
 }
 
+/** Nothing, if there is a store. */
+export async function tellNoStores(where: StoreLookup, io: Io): Promise<void> {
+  if ((await findStores(where)).length === 0) io.err(NO_STORES);
+}
+
 const NAMES_LISTED_MAX = 40;
 
 export class ChosenSessions {

@@ -12,7 +12,7 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import type { SessionFind } from "../../evidence/scan/scan-session.ts";
 import { type History, historyOf } from "../../history/history.ts";
 import type { ScanResult } from "../../history/scanning.ts";
-import { findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
+import type { StoreLookup } from "../../sessions/list/find-stores.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, textOptions, UsageError } from "../command/command.ts";
 import {
@@ -23,8 +23,7 @@ import {
 } from "../command/interruption.ts";
 import { whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
-import { chosenSessions, hasFilter } from "../look/chosen-sessions.ts";
-import { NO_STORES } from "../look/store-notes.ts";
+import { chosenSessions, hasFilter, tellNoStores } from "../look/chosen-sessions.ts";
 
 export async function scanCommand(run: Run): Promise<number> {
   const { args, options, io } = run;
@@ -81,10 +80,7 @@ export async function runScan(asked: ScanRequest, io: Io): Promise<number> {
     }
   });
   if (done === INTERRUPTED) return EXIT_INTERRUPTED;
-  if (report.isEmpty && names.length === 0) {
-    const stores = await findStores(where);
-    if (stores.length === 0) io.err(NO_STORES);
-  }
+  if (report.isEmpty && names.length === 0) await tellNoStores(where, io);
   return report.end();
 }
 
