@@ -10,7 +10,7 @@ import { beforeAll, describe, test } from "vitest";
 import { find } from "../scripts/site/find.mjs";
 import { BEHIND, GENERATED, ORDER } from "../scripts/site/order.mjs";
 import { listedPages } from "../scripts/site/site.mjs";
-import { COMMANDS } from "../src/cli/commands.ts";
+import { runnable } from "../src/cli/commands.ts";
 import { STATUS } from "../src/server/http/status.ts";
 import { openApiDocument } from "../src/server/openapi/document.ts";
 import { REFUSALS } from "../src/server/streams/route.ts";
@@ -164,16 +164,10 @@ describe("the built site", () => {
 
   test("has every command with its options, and every route", async () => {
     const commands = textOf("commands.html");
-    for (const command of COMMANDS) {
-      for (const each of "commands" in command ? command.commands : [command]) {
-        const name = each === command ? each.name : `${command.name} ${each.name}`;
-        assert.ok(commands.includes(`>verbatim ${name}</h2>`), name);
-        if ("commands" in each) continue;
-        for (const { flags } of each.options) {
-          assert.ok(
-            commands.includes(`<code>${flags.replace(/</g, "&lt;").replace(/>/g, "&gt;")}`),
-          );
-        }
+    for (const { names, command } of runnable()) {
+      assert.ok(commands.includes(`>verbatim ${names}</h2>`), names);
+      for (const { flags } of command.options) {
+        assert.ok(commands.includes(`<code>${flags.replace(/</g, "&lt;").replace(/>/g, "&gt;")}`));
       }
     }
     const routes = textOf("http.html");
