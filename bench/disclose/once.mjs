@@ -9,8 +9,8 @@ import { createHash, createPrivateKey, createPublicKey, sign } from "node:crypto
 import { closeSync, createReadStream, openSync, readFileSync, writeSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { nodeHost } from "../../dist/core/base/node-host.js";
-import { matching } from "../../dist/evidence/redact/text-matches.js";
 import { redactLog } from "../../dist/evidence/redact/redact.js";
+import { matching } from "../../dist/evidence/redact/text-matches.js";
 import { verifyLog } from "../../dist/trust/judge/verify.js";
 import { nodeCrypto } from "../../dist/trust/keys/node-crypto.js";
 import { DisclosureJudge } from "../../dist/trust/proof/disclosure/judge.js";

@@ -130,8 +130,8 @@ test("a search hit names the agent, the project and the title", async () => {
   putClaude(user.home, { id: id(1), cwd: "/home/me/shop", prompt: "Paint the zebra" });
   const { stdout } = await user.run(["search", "zebra"]);
   const [head, about] = stdout.split("\n");
-  expect(head).toContain(`-home-me-shop/${id(1)}  user`);
-  assert.equal(about, "  Claude Code · shop · Paint the zebra");
+  expect(head).toContain(`Paint the zebra  -home-me-shop/${id(1)}  `);
+  assert.equal(about, "  Claude Code · shop · user");
   const [json] = jsonLines((await user.run(["search", "zebra", "--json"])).stdout);
   expect(json).toMatchObject({
     program: "Claude Code",

@@ -83,6 +83,6 @@ test("a first ls and a first search show how much of a long session they have re
 test("verbatim alone shows the sessions without reading all of them", async () => {
   const running = userWithMany().startAtTerminal([]);
   assert.equal(await running.ended(), 0, running.shown);
-  expect(running.shown).toContain(`Claude Code: ${SESSIONS} sessions`);
+  expect(running.shown).toContain(`Sessions: Claude Code ${SESSIONS}`);
   expect(running.shown).not.toContain("sessions read");
 });

@@ -43,7 +43,7 @@ test("ls, search and doctor read lines over the limit once, in less than 200 MB"
 
   const searched = await measured(user, ["search", "needle"]);
   assert.equal(searched.code, 1);
-  const says = `no message was found in its 67 MB; verbatim doctor ${claudeId(0)} reports why`;
+  const says = `${SESSIONS} sessions are not searched, because no message was understood, ${claudeId(0)}`;
   expect(searched.stderr).toContain(says);
 
   const examined = await measured(user, ["doctor"]);

@@ -327,7 +327,6 @@ test("export refuses what it cannot do, and never overwrites the log", async () 
   symlinkSync(path, link);
   writeFileSync(join(user.cwd, "kept.txt"), "kept");
   const wrong = [
-    ["export", id],
     ["export", id, "--format", "pdf"],
     ["export", id, "--format", "etf", "--output", ""],
     ["export", id, "--format", "etf", "--output", path],

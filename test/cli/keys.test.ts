@@ -24,7 +24,7 @@ function keyFile(user: CliUser, name: string): string {
 
 test("a user without a key has an empty list, and listing creates none", async () => {
   const user = new CliUser();
-  const { stdout, stderr } = await run(user, "list");
+  const { stdout, stderr } = await run(user, "ls");
   assert.equal(stdout, "");
   expect(stderr).toContain("no keys in");
   assert.ok(!existsSync(join(user.home, ".config")));
@@ -41,7 +41,7 @@ test("init creates a key once, and show, list and export agree on it", async () 
   const again = await run(user, "init --json");
   assert.deepEqual(jsonLines(again.stdout), [made]);
   expect(again.stderr).toContain("nothing was created");
-  assert.deepEqual(jsonLines((await run(user, "list --json")).stdout), [made]);
+  assert.deepEqual(jsonLines((await run(user, "ls --json")).stdout), [made]);
   assert.deepEqual(jsonLines((await run(user, "show --json")).stdout), [made]);
   const { stdout: shown } = await run(user, "show");
   const kid = String(made.kid);
@@ -67,7 +67,7 @@ test("rotate creates another key, and every key can be named", async () => {
   const [second] = jsonLines(stdout);
   assert.ok(first && second);
   expect(stderr).toContain(`retired: ${first.kid}`);
-  const states = jsonLines((await run(user, "list --json")).stdout).map(({ kid, state }) => [
+  const states = jsonLines((await run(user, "ls --json")).stdout).map(({ kid, state }) => [
     kid,
     state,
   ]);
@@ -138,7 +138,7 @@ test("an imported key becomes current if there is none; otherwise --as is requir
     input: readFileSync(second),
   });
   expect(stderr).toContain(`retired: ${imported?.kid}`);
-  const states = jsonLines((await run(user, "list --json")).stdout).map(({ state }) => state);
+  const states = jsonLines((await run(user, "ls --json")).stdout).map(({ state }) => state);
   assert.deepEqual(states, ["current", "retired"]);
 });
 
@@ -162,14 +162,14 @@ test("a file that is not a supported private key is refused with the reason, and
   }
   const piped = await user.run(["keys", "import", "-"], { input: "x".repeat(20_000) });
   assert.equal(piped.code, 2);
-  assert.equal((await run(user, "list")).stdout, "");
+  assert.equal((await run(user, "ls")).stdout, "");
 });
 
 test("an unknown or missing action is wrong usage, and the error lists the actions", async () => {
   const user = new CliUser();
   const none = await user.run(["keys"]);
   assert.equal(none.code, 2);
-  for (const name of ["init", "list", "show", "rotate", "export", "import"]) {
+  for (const name of ["init", "ls", "show", "rotate", "export", "import"]) {
     expect(none.stderr).toContain(`\n  ${name} `);
   }
   const wrong = await user.run(["keys", "rotat"]);

@@ -72,7 +72,7 @@ test("handoff accepts a thread of the original after it is vouched for with --pr
     assert.notEqual(refused.code, 0);
     expect(refused.stderr).toContain("NOT_VERIFIED");
     assert.ok(!existsSync(bundle));
-    if (flags === RYE) expect(refused.stderr).toContain("repair --vouch --profile rye");
+    if (flags === RYE) expect(refused.stderr).toContain("doctor --fix --vouch --profile rye");
   }
   const vouch = ["doctor", "--fix", "--vouch", "--yes", ID];
   assert.notEqual((await user.run(vouch)).code, 0);

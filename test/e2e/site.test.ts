@@ -51,12 +51,12 @@ describe.skipIf(chromiumPath === null)("the site in a browser", () => {
 
   test("the search finds a section, and Enter leads to it", async () => {
     await page.goto(at("guides/keep-history.html"));
-    await search("pinned head export");
+    await search("verbatim keys head export");
     await eventually("the first", firstFound).toBe(
       "Commands: all options: verbatim keys head export",
     );
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${at("commands.html")}#verbatim-head-export`);
+    await page.waitForURL(`${at("commands.html")}#verbatim-keys-head-export`);
   });
 
   test("the search has what a word is about first", async () => {

@@ -196,6 +196,6 @@ test("a bad address, and a session of another program, are wrong usage", async (
   writeFileSync(path, '{"type":"user","sessionId":"s1","message":{"role":"user","content":"x"}}\n');
   const others = await user.run(["guard", "send", "--to", "http://127.0.0.1:4437", "s1"]);
   assert.deepEqual([others.code, /guard --to/.test(others.stderr)], [2, true]);
-  const missing = await user.run(["send"]);
+  const missing = await user.run(["guard", "send"]);
   assert.deepEqual([missing.code, /--to is missing/.test(missing.stderr)], [2, true]);
 });

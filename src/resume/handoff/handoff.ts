@@ -353,7 +353,7 @@ function olderFormat(path: string): VerbatimError {
   return new VerbatimError(
     "NOT_VERIFIED",
     `${path} is valid, but signed only in the older format, which bundles cannot name; look at it ` +
-      "and sign it with `verbatim doctor --fix --vouch --profile rye`, then hand it off",
+      "and sign it with `verbatim doctor --fix --vouch --profile rye`, then export it",
     { path, verdict: "untrusted" },
   );
 }
