@@ -164,7 +164,7 @@ function keepListing(
   );
 }
 
-/** What each session cost, as `usage` counts it, which is counted before; else as recorded. */
+/** What each session cost, as recorded, else as `usage` counts it; as in a server's list. */
 async function costsOf(
   sessions: readonly SessionLine[],
   stores: readonly FoundStore[],
@@ -192,7 +192,7 @@ async function costsOf(
   const costs = new Map<SessionLine, number>();
   for (const line of sessions) {
     const { dialect, root } = line.place;
-    const cost = counted.get(`${dialect}\0${root}`)?.get(line.id) ?? summaryOf(line).spend;
+    const cost = summaryOf(line).spend ?? counted.get(`${dialect}\0${root}`)?.get(line.id) ?? null;
     if (cost !== null) costs.set(line, cost);
   }
   return costs;

@@ -19,7 +19,7 @@ export interface TableOptions {
   readonly found: readonly SessionLine[];
   /** Those that a writer is at work on. */
   readonly live: ReadonlySet<SessionLine>;
-  /** By session, if they are sorted by it: US dollars, as `usage` counts. */
+  /** By session, if they are sorted by it: US dollars. */
   readonly costs: ReadonlyMap<SessionLine, number> | null;
 }
 
@@ -55,7 +55,7 @@ function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOption
       line.isMissing ? "missing" : statusOf(session, live.has(line)),
       String(session.turns),
       tokensOf(session),
-      costText(costs?.get(line) ?? session.spend),
+      costText(session.spend ?? costs?.get(line) ?? null),
       updatedAt(session),
       projectOf(session) ?? NONE,
       session.branch ?? NONE,
@@ -151,7 +151,7 @@ function sortedBy(
 ): (TableColumn & { readonly cell: Cell })[] {
   if (sort === "tokens") return [{ heading: "TOKENS", align: "right", cell: tokensOf }];
   if (costs === null) return [];
-  const cell: Cell = ({ spend }, line) => costText(costs.get(line) ?? spend);
+  const cell: Cell = ({ spend }, line) => costText(spend ?? costs.get(line) ?? null);
   return [{ heading: "COST", align: "right", cell }];
 }
 

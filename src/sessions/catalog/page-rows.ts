@@ -28,8 +28,8 @@ const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, 
 
 const OF_SESSION = (column: string, table: string) =>
   `(SELECT ${column} FROM ${table} t WHERE t.root = sessions.root AND t.id = sessions.id`;
-/** As computed from prices, else as recorded. */
-const COST = `COALESCE(${OF_SESSION("t.cost", "costs")}), spend)`;
+/** As recorded, else as computed from prices. */
+const COST = `COALESCE(spend, ${OF_SESSION("t.cost", "costs")}))`;
 const FRESH = "AND t.size = sessions.size AND t.mtime_us = sessions.mtime_us)";
 const VERDICT = `${OF_SESSION("t.verdict", "verdicts")} ${FRESH}`;
 const JUDGED = `${OF_SESSION("t.judged_ms", "verdicts")} ${FRESH}`;
