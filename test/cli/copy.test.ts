@@ -101,7 +101,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     ]) {
       const refused = await user.run(args);
       assert.equal(refused.code, 7, args.join(" "));
-      assert.match(refused.stderr, /verbatim copy.*POSTGRES_REFUSED/);
+      assert.match(refused.stderr, /verbatim server copy.*POSTGRES_REFUSED/);
     }
 
     // A checkpoint is gone.
