@@ -210,7 +210,7 @@ async function tryProgram(place, { command, program, lacksSqlite = false }) {
   });
   await whileHeldBy(theirs, held, async () => {
     const refusal = await outputOf([...own, "open", held], home);
-    if (refusal !== "LOG_LOCKED\n") throw new Error(`it excludes nobody: ${refusal}`);
+    if (refusal !== "LOG_LOCKED\n") throw new Error(`it excludes no other program: ${refusal}`);
   });
   const after = await outputOf([...own, "open", held], home);
   if (after !== "opened\n") throw new Error(`after its end: ${after}`);

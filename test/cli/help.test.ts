@@ -1,5 +1,5 @@
 /**
- * Help: somebody with `--help`, tab and no docs finds what they want in at most two tries: by the
+ * Help: a person with `--help`, tab and no docs finds what they want in at most two tries: by the
  * help of `verbatim`, and by that of one command. A guessed name leads to the right command.
  */
 
@@ -13,7 +13,7 @@ import { CliUser } from "./cli.ts";
 
 const NODES = completionNodes(COMMANDS);
 
-/** What somebody wants, a word that the help shows for it, the command, and what its help shows. */
+/** What a person wants, a word that the help shows for it, the command, and what its help shows. */
 const TASKS: readonly (readonly [string, RegExp, string, RegExp])[] = [
   ["see which sessions there are", /list/i, "ls", /--limit/],
   ["read the latest one", /show a session/i, "show", /last/],
@@ -27,7 +27,7 @@ const TASKS: readonly (readonly [string, RegExp, string, RegExp])[] = [
   ["make a web page of one", /write sessions as md, html/i, "export", /html/],
   ["put all of a project into a spreadsheet", /csv/i, "export", /csv.*--project \./s],
   [
-    "give one to a colleague, who goes on with it",
+    "give one to a colleague, who continues it",
     /bundle/i,
     "export",
     /can\s+import\s+and\s+continue/,
@@ -37,7 +37,7 @@ const TASKS: readonly (readonly [string, RegExp, string, RegExp])[] = [
   ["ask a model to continue", /continues it/i, "resume", /--for <provider>/],
   ["check that nothing was changed", /unchanged/i, "verify", /--deep/],
   ["find passwords in them", /passwords/i, "scan", /--rule/],
-  ["prove one answer to somebody", /prove single entries/i, "redact", /^ {2}prove /m],
+  ["prove one answer to others", /prove single entries/i, "redact", /^ {2}prove /m],
   ["trust a colleague's key", /those you trust/i, "keys", /^ {2}trust /m],
   ["repair what a crash left", /mends/i, "doctor", /--fix/],
   ["back a server up", /backup/i, "server", /^ {2}backup /m],

@@ -7,7 +7,7 @@
  *
  * The native code is ours (native/lock.c). It is in this library as text, so that it is there in
  * every bundle: its bytes are written to a file that has no name any more, and loaded from there.
- * So nothing is left behind, and nobody can replace it. Where it cannot be loaded, there is no lock
+ * So nothing is left behind, and no program can replace it. Where it cannot be loaded, there is no lock
  * of another kind: two kinds of lock on one log are none.
  */
 

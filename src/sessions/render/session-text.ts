@@ -178,7 +178,7 @@ export class SessionText {
     return [...lines.slice(0, ASIDE_LINES), this.#paint.text(count, "faint")].join("\n");
   }
 
-  /** Nothing where the same one goes on. */
+  /** Nothing where the same one continues. */
   #heading(entry: PlacedEntry): string {
     const { role, model, at, isPartial } = entry;
     const speaker = role === null ? entryName(entry) : speakerName(entry);
