@@ -13,7 +13,7 @@ import { compared, type Result } from "./measure/result.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const LF = 0x0a;
 const BLOCK_BYTES = 2 ** 18;
-const ATMOST = 2;
+const ATMOST = 2.5;
 /** Eight times the text may take sixteen times as long: memory is slower than a cache. */
 const GROWTH = 8;
 const GROWTH_ATMOST = 2;

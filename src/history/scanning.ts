@@ -7,7 +7,12 @@ import { VerbatimError } from "../core/base/errors.ts";
 import { catalogPath } from "../core/base/node-paths.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../dialects/find.ts";
-import { allRules, RULES_VERSION, SecretFinder } from "../evidence/scan/find-secrets.ts";
+import {
+  allRules,
+  RULES_VERSION,
+  SecretFinder,
+  valueIdsBy,
+} from "../evidence/scan/find-secrets.ts";
 import {
   type OwnPattern,
   OwnPatterns,
@@ -48,9 +53,10 @@ export async function* scanSessions(
   const patterns = patternsOf(options.patterns ?? []);
   const all = await allRules();
   checkRules(rules, [...all.map(({ id }) => id), ...patterns.map(({ name }) => `own:${name}`)]);
-  const own = patterns.length > 0 ? new OwnPatterns(patterns) : null;
-  const how: ScanWith = { finder: new SecretFinder(all), own, signal };
-  const kept = new KeptScans(keptPath(own !== null), versionOf(patterns), rescan);
+  const kept = new KeptScans(keptPath(patterns.length > 0), versionOf(patterns), rescan);
+  const valueIds = valueIdsBy(kept.key);
+  const own = patterns.length > 0 ? new OwnPatterns(patterns, valueIds) : null;
+  const how: ScanWith = { finder: new SecretFinder(all, valueIds), own, signal };
   const isShown = ({ rule }: SessionFind) => rules.length === 0 || rules.includes(rule);
   const unreadable: ScanResult[] = [];
   const targets = await targetsOf(places, sessions, options, unreadable);
@@ -66,6 +72,11 @@ export async function* scanSessions(
   } finally {
     kept.save();
   }
+}
+
+/** The names of the rules, the most dangerous first. */
+export async function ruleNames(): Promise<string[]> {
+  return (await allRules()).map(({ id }) => id);
 }
 
 type Target = ScanTarget | { readonly found: FoundSession };

@@ -24,19 +24,20 @@ test("scan prints masked finds of every store with their tool, and exits with 1"
   const user = new CliUser();
   fill(user);
   const { code, stdout, stderr } = await user.run(["scan"]);
-  assert.deepEqual([code, stderr], [1, "2 finds in 2 of 2 sessions\n"]);
+  assert.deepEqual([code, stderr], [1, "2 finds of 2 values in 2 of 2 sessions\n"]);
   const [first, second, ...rest] = stdout.split("\n");
-  assert.match(
-    first ?? "",
-    /^cook-1 {2}github {2}ghp…K2 {2}printed by shell\\u001b\[2J {2}entry 3, bytes \d+-\d+$/,
-  );
-  assert.match(second ?? "", /^kitchen\/s1 {2}email {2}ad…o {2}text {2}entry \d+, bytes \d+-\d+$/);
+  assert.equal(first, "github  ghp…K2  cook-1, entry 3, printed by shell\\u001b[2J");
+  assert.match(second ?? "", /^email {2}ad…o {2}kitchen\/s1, entry \d+, text$/);
   assert.deepEqual(rest, [""]);
   assert.ok(!stdout.includes(TOKEN.slice(3, 9)));
 
   const again = await user.run(["scan", "--all", "--json"]);
   const [find] = jsonLines(again.stdout);
-  const { places, ...facts } = find as { places: { entry: number; value: object }[] };
+  const { places, valueId, ...facts } = find as {
+    places: { entry: number; value: object }[];
+    valueId: string;
+  };
+  assert.match(valueId, /^[0-9a-f]{16}$/);
   assert.deepEqual(facts, {
     session: "cook-1",
     dialect: "rye",
@@ -50,6 +51,32 @@ test("scan prints masked finds of every store with their tool, and exits with 1"
   });
   assert.equal(places[0]?.entry, 3);
   assert.ok(existsSync(join(user.home, ".cache/verbatim/scans.json")));
+});
+
+test("scan tells of a value once: how often, in how many sessions, and the dangerous first", async () => {
+  const user = new CliUser();
+  const other = TOKEN.replace("aB3", "xY7");
+  putThread(user.cwd, "a", [
+    event("user_message", { text: `${ADDRESS} ${TOKEN} and ${TOKEN}` }),
+    event("user_message", { text: `${JSON.stringify({ token: TOKEN })} ${other}` }),
+  ]);
+  putThread(user.cwd, "b", [event("user_message", { text: `again\n${TOKEN}` })]);
+  const { stdout, stderr } = await user.run(["scan"]);
+  assert.equal(
+    stdout,
+    "github  ghp…K2  4 times in 2 sessions, first in a, entry 1, text\n" +
+      "github  ghp…K2  a, entry 2, text\n" +
+      "email  ad…o  a, entry 1, text\n",
+  );
+  assert.equal(stderr, "6 finds of 3 values in 2 of 2 sessions\n");
+  const ids = async (...args: string[]) => {
+    const { stdout } = await user.run(["scan", "--json", ...args]);
+    return jsonLines(stdout).map((find) => find?.valueId);
+  };
+  const first = await ids();
+  assert.deepEqual([first.length, new Set(first).size], [6, 3]);
+  assert.deepEqual(await ids(), first);
+  assert.notDeepEqual(await ids("--rescan"), first);
 });
 
 test("scan takes sessions by name, agent, project and rule, and exits with 0 if nothing is found", async () => {

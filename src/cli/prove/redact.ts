@@ -111,18 +111,20 @@ async function kept(
   file: NewCopy | null,
 ): Promise<number> {
   const { options, io } = run;
-  const strings = places.filter(({ what }) => what === "string").length;
-  const lines = places.length - strings;
-  const withheld = countText(strings, "string");
+  const count = (kind: WithheldPlace["what"]) => places.filter(({ what }) => what === kind).length;
+  const [lines, strings, values] = [count("line"), count("string"), count("value")];
+  const masked = options.plain === true ? `${countText(values, "value")} masked, ` : "";
+  const withheld = `${masked}${countText(strings, "string")}`;
   const amount = `${made.full} of ${made.lines} lines in full, ${withheld} withheld`;
   if (file === null) io.err(`nothing was written: ${amount}`);
   else {
-    const question = `Write ${file.path}, with ${countText(lines, "line")} and ${withheld} withheld?`;
+    const question = `Write ${file.path}, with ${withheld} and ${countText(lines, "line")} withheld?`;
     if (!(await isAgreed(run, question))) return EXIT_DECLINED;
     await file.keep();
   }
   const path = file?.path ?? null;
-  if (options.json) await io.print(jsonLine({ path, ...made, strings_withheld: strings, places }));
+  const counts = { strings_withheld: strings, values_masked: values };
+  if (options.json) await io.print(jsonLine({ path, ...made, ...counts, places }));
   else if (path !== null) io.out(`${path}: ${amount}`);
   return 0;
 }
@@ -154,12 +156,17 @@ export function checkMatches({ options, io }: Run, matches: Matches): boolean {
   return false;
 }
 
+const UNITS: Readonly<Record<WithheldPlace["what"], string>> = {
+  line: "the whole line",
+  string: "a string",
+  value: "a value, masked",
+};
+
 /** What goes, line by line. */
 export function tellPlaces({ options, io }: Run, places: readonly WithheldPlace[]): void {
   if (options.json === true) return;
   for (const { line, what, rule, bytes } of places.slice(0, PLACES_SHOWN_MAX)) {
-    const unit = what === "line" ? "the whole line" : "a string";
-    io.err(`line ${line}: ${unit}, ${bytes} bytes (${rule})`);
+    io.err(`line ${line}: ${UNITS[what]}, ${bytes} bytes (${rule})`);
   }
   const more = places.length - PLACES_SHOWN_MAX;
   if (more > 0) io.err(`and ${more} more; --json lists all`);

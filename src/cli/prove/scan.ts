@@ -11,7 +11,7 @@ import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import type { SessionFind } from "../../evidence/scan/scan-session.ts";
 import { type History, historyOf } from "../../history/history.ts";
-import type { ScanResult } from "../../history/scanning.ts";
+import { ruleNames, type ScanResult } from "../../history/scanning.ts";
 import type { StoreLookup } from "../../sessions/list/find-stores.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, textOptions, UsageError } from "../command/command.ts";
@@ -24,6 +24,7 @@ import {
 import { whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
 import { chosenSessions, hasFilter, tellNoStores } from "../look/chosen-sessions.ts";
+import { countText } from "../serve/findings-report.ts";
 
 export async function scanCommand(run: Run): Promise<number> {
   const { args, options, io } = run;
@@ -79,6 +80,7 @@ export async function runScan(asked: ScanRequest, io: Io): Promise<number> {
       throw usageOf(cause);
     }
   });
+  await report.printValues();
   if (done === INTERRUPTED) return EXIT_INTERRUPTED;
   if (report.isEmpty && names.length === 0) await tellNoStores(where, io);
   return report.end();
@@ -124,10 +126,19 @@ function linesOf(below: string, given: string): string[] {
   return lines.filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** Prints finds as they come, and counts. */
+/** All finds of one value. */
+interface ValueFinds {
+  readonly first: SessionFind;
+  readonly session: string;
+  readonly sessions: Set<string>;
+  times: number;
+}
+
+/** Counts finds. Prints each as JSON when it comes; for people, each value once, at the end. */
 class Report {
   readonly #asked: ScanRequest;
   readonly #io: Io;
+  readonly #values = new Map<string, ValueFinds>();
   #finds = 0;
   #sessions = 0;
   #withFinds = 0;
@@ -147,12 +158,11 @@ class Report {
     if (finds.length > 0) {
       this.#withFinds++;
       this.#finds += finds.length;
-      const { isJson } = this.#asked;
-      const texts = finds.map((find) => {
-        return isJson ? jsonLine({ session, dialect, root, ...find }) : textOf(session, find);
-      });
-      this.#io.progress(null);
-      await this.#io.print(texts.join(""));
+      if (this.#asked.isJson) {
+        const lines = finds.map((find) => jsonLine({ session, dialect, root, ...find }));
+        this.#io.progress(null);
+        await this.#io.print(lines.join(""));
+      } else for (const find of finds) this.#count(session, find);
     }
     for (const { entry, reason } of unscanned) {
       this.#unscanned++;
@@ -161,26 +171,49 @@ class Report {
     }
   }
 
+  #count(session: string, find: SessionFind): void {
+    const key = `${find.rule} ${find.valueId}`;
+    const value = this.#values.get(key) ?? { first: find, session, sessions: new Set(), times: 0 };
+    this.#values.set(key, value);
+    value.sessions.add(session);
+    value.times++;
+  }
+
+  /** The most dangerous first; of one rule, what is there most often. */
+  async printValues(): Promise<void> {
+    if (this.#values.size === 0) return;
+    const order = await ruleNames();
+    const rank = ({ first }: ValueFinds) => order.indexOf(first.rule);
+    const values = [...this.#values.values()].sort((one, other) => {
+      return rank(one) - rank(other) || other.times - one.times;
+    });
+    this.#io.progress(null);
+    await this.#io.print(values.map(textOf).join(""));
+  }
+
   /** Returns the exit code. */
   end(): number {
-    const finds = this.#finds === 1 ? "1 find" : `${this.#finds} finds`;
-    const sessions = this.#sessions === 1 ? "1 session" : `${this.#sessions} sessions`;
-    this.#io.err(`${finds} in ${this.#withFinds} of ${sessions}`);
+    const finds = countText(this.#finds, "find");
+    const values = this.#values.size > 0 ? ` of ${countText(this.#values.size, "value")}` : "";
+    const sessions = countText(this.#sessions, "session");
+    this.#io.err(`${finds}${values} in ${this.#withFinds} of ${sessions}`);
     if (this.#finds > 0) return EXIT_FOUND;
     return this.#unscanned > 0 ? EXIT_UNSCANNED : 0;
   }
 }
 
-const SAID: Readonly<Record<string, string>> = {
+const ORIGINS: Readonly<Record<string, string>> = {
   tool_result: "printed by",
   tool_call: "in a call of",
 };
 
-function textOf(id: string, { rule, masked, in: part, tool, file, places }: SessionFind): string {
-  const entries = places.map(({ entry }) => entry).join(", ");
-  const value = places.map(({ value: { start, end } }) => `${start}-${end}`).join(", ");
-  const said = SAID[part ?? ""];
-  const origin = said && tool !== null ? `${said} ${tool}` : (part ?? "other field");
-  const where = `entry ${entries}, bytes ${value}${file === null ? "" : ` of ${file}`}`;
-  return `${safeLine(`${id}  ${rule}  ${masked}  ${origin}  ${where}`)}\n`;
+function textOf({ first, session, sessions, times }: ValueFinds): string {
+  const { rule, masked, in: part, tool, file, places } = first;
+  const by = ORIGINS[part ?? ""];
+  const origin = by && tool !== null ? `${by} ${tool}` : (part ?? "other field");
+  const isOnce = times === 1;
+  const inSessions = sessions.size === 1 ? "" : ` in ${sessions.size} sessions`;
+  const count = isOnce ? "" : `${times} times${inSessions}, first in `;
+  const where = `entry ${places[0]?.entry}${file === null ? "" : `, file ${file}`}`;
+  return `${safeLine(`${rule}  ${masked}  ${count}${session}, ${where}, ${origin}`)}\n`;
 }

@@ -30,7 +30,7 @@ import {
   statementMessage,
 } from "../../trust/proof/disclosure/statement.ts";
 import { BLOCK, findParts, LeafHasher, type Part } from "../../trust/proof/leaf.ts";
-import { type Finder, type Hit, maskHits, type WithheldPart, withheldBy } from "./hits.ts";
+import { type Finder, type Hit, maskHits, rulesOf, type WithheldPart, withheldBy } from "./hits.ts";
 
 const OUT_BYTES = 1024 * 1024;
 const LF_BYTES = Buffer.from("\n");
@@ -52,7 +52,8 @@ type Genesis = Checkpoint & { readonly kind: "genesis" };
 /** Something withheld, for people. */
 export interface WithheldPlace {
   readonly line: number;
-  readonly what: "line" | "string";
+  /** `value`: masked in its string, in a plain copy. */
+  readonly what: "line" | "string" | "value";
   readonly rule: string;
   readonly bytes: number;
 }
@@ -127,11 +128,11 @@ export class CopyWriter {
   stretch(bytes: Uint8Array): void {
     const index = this.#index++;
     this.lines++;
-    const [hit] = this.#options.finder(bytes, index + 1);
-    if (hit) {
+    const hits = this.#options.finder(bytes, index + 1);
+    if (hits.length > 0) {
       const leaf = this.#leaves.rawLeaf(index);
       leaf.update(bytes);
-      const { rule } = hit;
+      const rule = rulesOf(hits);
       this.#options.onPlace({ line: index + 1, what: "line", rule, bytes: bytes.length });
       const because = this.#because(rule, this.#options.reason, null, "lines");
       this.#record({ is: "leaf", leaf: leaf.digest(), because });

@@ -1,5 +1,5 @@
 /**
- * Plain copy: the lines of a log with what is found replaced, and without any proof. For logs that
+ * Plain copy: the lines of a log with what is found masked in the text, and without any proof. For logs that
  * are unsigned, or signed in the older format only. Checkpoints are left out: their hashes are of
  * the original lines, and their salt would tell more.
  */
@@ -15,7 +15,7 @@ import { envelopeOf, hasSidecar } from "../../trust/proof/envelopes.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import type { SignableLog } from "../../trust/session-log.ts";
 import type { WithheldPlace } from "./copy-writer.ts";
-import { type Finder, WITHHELD, withheldBy } from "./hits.ts";
+import { type Finder, maskedLine, rulesOf, WITHHELD, withheldBy } from "./hits.ts";
 
 export interface PlainOptions {
   readonly finder: Finder;
@@ -40,6 +40,14 @@ export async function copyPlainly(
     counts.lines++;
     const hits = finder(line, number);
     if (hits.length === 0) counts.full++;
+    const masked = hits.length === 0 ? null : maskedLine(line, hits, finder);
+    if (masked) {
+      for (const { from, to, hits } of masked.values) {
+        onPlace({ line: number, what: "value", rule: rulesOf(hits), bytes: to - from });
+      }
+      out(Buffer.concat([masked.bytes, Buffer.from("\n")]));
+      return;
+    }
     const withheld = hits.length === 0 ? null : withheldBy(line, 1, hits);
     if (withheld?.is === "line") {
       onPlace({ line: number, what: "line", rule: withheld.rule, bytes: line.length });

@@ -297,9 +297,15 @@ export class FoldedText {
 
   constructor(original: string) {
     const pieces: string[] = [];
-    for (const { 0: unit, index } of original.matchAll(UNIT)) {
-      const end = index + unit.length;
-      for (const char of caseless(unit).split("")) this.#add(pieces, char, index, end);
+    if (ASCII.test(original)) {
+      for (const [index, char] of original.toLowerCase().split("").entries()) {
+        this.#add(pieces, char, index, index + 1);
+      }
+    } else {
+      for (const { 0: unit, index } of original.matchAll(UNIT)) {
+        const end = index + unit.length;
+        for (const char of caseless(unit).split("")) this.#add(pieces, char, index, end);
+      }
     }
     this.text = pieces.join("");
   }

@@ -8,8 +8,9 @@
  */
 
 import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
 import { createContext, Script } from "node:vm";
-import { type Find, mask } from "./find-secrets.ts";
+import { type Find, mask, type ValueIds, valueIdsBy } from "./find-secrets.ts";
 import { DEPTH_MAX } from "./triggers.ts";
 import { unescapeOnce } from "./unescape.ts";
 
@@ -70,11 +71,13 @@ interface Sandbox {
 
 export class OwnPatterns {
   readonly #names: readonly string[];
+  readonly #valueIds: ValueIds;
   readonly #box: Sandbox;
   readonly #overruns = new Map<number, number>();
 
-  constructor(patterns: readonly OwnPattern[]) {
+  constructor(patterns: readonly OwnPattern[], valueIds = valueIdsBy(randomUUID())) {
     this.#names = patterns.map(({ name }) => name);
+    this.#valueIds = valueIds;
     const box = { text: "", from: 0, at: 0, found: [], patterns: [...patterns], most: FINDS_MAX };
     this.#box = createContext(box) as unknown as Sandbox;
   }
@@ -93,7 +96,9 @@ export class OwnPatterns {
         const end = byteAt(level.at(to));
         const find = { rule: `own:${this.#names[pattern]}`, start, end, depth };
         const key = `${pattern} ${start} ${end}`;
-        if (!finds.has(key)) finds.set(key, { ...find, masked: mask(level.text.slice(from, to)) });
+        const value = level.text.slice(from, to);
+        const valueId = this.#valueIds(value);
+        if (!finds.has(key)) finds.set(key, { ...find, masked: mask(value), valueId });
       }
       if (depth >= DEPTH_MAX || !level.text.includes("\\")) break;
       const outer = level;

@@ -130,6 +130,32 @@ const EXAMPLES: Readonly<Record<string, { yes: [string, string?][]; no: string[]
   },
   pypi: { yes: [[`pypi-${"AgE"}${some(60)}`]], no: ["pypi-server"] },
   jwt: { yes: [[jwt()]], no: [`ey${"J"}${some(40)}`, `ey${"J"}${some(20)}.${some(20)}.x`] },
+  twilio: {
+    yes: [[`S${"K"}${some(32, HEX)}`], [some(32, HEX), "TWILIO_AUTH_TOKEN: %"]],
+    no: [`TASK${some(32, HEX)}`, some(32, HEX), "SKIP"],
+  },
+  mailgun: {
+    yes: [[`ke${"y-"}${some(32, HEX)}`], [`${some(32, HEX)}-${some(8, HEX)}-${some(8, HEX)}`]],
+    no: ["key-value", `${some(32, HEX)}-${some(8, HEX)}`, `${some(31, HEX)}-${some(8, HEX)}`],
+  },
+  digitalocean: { yes: [[`do${"p_v1"}_${some(64, HEX)}`]], no: ["dop_v1_token"] },
+  telegram: { yes: [[`${some(9, DIGITS)}:A${"A"}${some(33)}`]], no: ["12345678:AA", "at 12:AAA"] },
+  discord: {
+    yes: [
+      [`M${some(23)}.${some(6)}.${some(38)}`],
+      [`M${some(25)}.${some(6)}.${some(27)}`, "DISCORD=%"],
+      [`${some(18, DIGITS)}/${some(68)}`, "https://discord.com/api/webhooks/%"],
+    ],
+    no: [`M${some(23)}.${some(5)}.${some(38)}`, "https://discord.com/api/webhooks/1/x"],
+  },
+  supabase: {
+    yes: [[`sb${"p_"}${some(40, HEX)}`], [`sb_sec${"ret"}_${some(31)}`]],
+    no: ["sbp_none", "sb_secret_key"],
+  },
+  iban: {
+    yes: [["DE89 3704 0044 0532 0130 00"], ["GB82WEST12345698765432", "to %,"]],
+    no: ["DE89 3704 0044 0532 0130 01", "GB82WEST12345698765431", "AB12 3456"],
+  },
   authorization: {
     yes: [
       [some(40), "-H 'Authorization: Bearer %'"],
@@ -180,6 +206,8 @@ const EXAMPLES: Readonly<Record<string, { yes: [string, string?][]; no: string[]
       "a@b",
       "noreply@corp.io",
       "1+bot@users.noreply.github.com",
+      "test@test.com",
+      "me@your-company.com",
     ],
   },
   card: {
@@ -195,8 +223,16 @@ const EXAMPLES: Readonly<Record<string, { yes: [string, string?][]; no: string[]
     ],
   },
   phone: {
-    yes: [["+49 30 901820-14", "call %."], ["+15550102345"], ["(415) 555-2671"], ["415-555-2671"]],
-    no: ["+1234", "2026-11-17 15:50", "x+15550102345", "1.555.010.2345", "+1111111111111"],
+    yes: [["+49 30 901820-14", "call %."], ["+14155552671"], ["(415) 555-2671"], ["415-555-2671"]],
+    no: [
+      "+1234",
+      "2026-11-17 15:50",
+      "x+15550102345",
+      "1.555.010.2345",
+      "+1111111111111",
+      "+1 555 010 2345",
+      "415-555-0199",
+    ],
   },
   "high-entropy": {
     yes: [[some(40)], [`${some(43)}=`, "key %"]],
@@ -251,13 +287,67 @@ test("of several rules, a value is found once, by the most specific", () => {
   }
 });
 
+/** How values get into a session. */
+const FORMS: Readonly<Record<string, (text: string) => string>> = {
+  sentence: (text) => `I used ${text} for it.`,
+  "JSON in JSON": (text) => JSON.stringify({ value: JSON.stringify([text]) }),
+  environment: (text) => `export VALUE=${text}\nexport OTHER=1`,
+  source: (text) => `  const value = "${text}";`,
+  address: (text) => `curl -s 'https://api.corp.io/v1?key=${text}&page=2'`,
+  table: (text) => `| name | \`${text}\` | 7 |`,
+  escaped: (text) =>
+    text
+      .replace(/[a-z]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`)
+      .replaceAll("\n", "\\n"),
+  base64: (text) => `data: ${Buffer.from(`value: ${text}\nother: none\n`).toString("base64")}`,
+  "base64 in lines": (text) =>
+    Buffer.from(`name: some words to begin with\nvalue: ${text}\nother: none\n`)
+      .toString("base64")
+      .replace(/.{76}/g, "$&\n"),
+};
+
+test("values of every rule are found in every form, but for those named here", () => {
+  const finder = new SecretFinder(rules);
+  const missed: string[] = [];
+  for (const [id, { yes }] of Object.entries(EXAMPLES)) {
+    for (const [form, made] of Object.entries(FORMS)) {
+      const lines = yes.map(([value, around = "%"]) => made(around.replace("%", () => value)));
+      const count = lines.filter(
+        (text) => finder.find(JSON.stringify({ text })).length === 0,
+      ).length;
+      if (count > 0) missed.push(`${id}, ${form}: ${count} of ${lines.length}`);
+    }
+  }
+  // After `=`, a random string without a name that says what it is may be anything.
+  assert.deepEqual(missed, ["high-entropy, environment: 1 of 2", "high-entropy, address: 1 of 2"]);
+});
+
+test("a value that the end of a line breaks is found whole", () => {
+  const breakable = rules.filter(({ isBreakable }) => isBreakable);
+  const finder = new SecretFinder(breakable);
+  const missed: string[] = [];
+  for (const { id } of breakable) {
+    const [[value = "", around = "%"] = []] = EXAMPLES[id]?.yes ?? [];
+    const at = Math.ceil(value.length * 0.6);
+    const broken = `${value.slice(0, at)}\n  ${value.slice(at)}`;
+    const line = JSON.stringify({ text: `${around.replace("%", () => broken)}\nand more` });
+    const [find] = finder.find(line);
+    const text = find && Buffer.from(line).subarray(find.start, find.end).toString();
+    if (text !== JSON.stringify(broken).slice(1, -1)) missed.push(`${id}: ${text}`);
+    const next = JSON.stringify({ text: `${around.replace("%", () => value)}\nand more` });
+    const [alone] = finder.find(next);
+    if (next.includes("\\nand", alone?.end) === false) missed.push(`${id}, and the next word`);
+  }
+  assert.deepEqual(missed, []);
+});
+
 test("our expressions repeat nothing without a limit, and nest no repetition", () => {
   for (const { id, expression } of OUR_RULES) {
     // Classes and escapes are not repetitions.
     const bare = expression.source.replace(/\\./g, "x").replace(/\[(?:[^\]])*\]/g, "x");
     assert.doesNotMatch(bare, /[*+]|\{\d+,\}/, id);
     for (const [, count = "", group] of bare.matchAll(/\(\?:([^()]*)\)\{\d+,(\d+)\}/g)) {
-      assert.ok(Number(group) <= 5, `${id}: ${count}`);
+      assert.ok(Number(group) <= 7, `${id}: ${count}`);
     }
   }
 });

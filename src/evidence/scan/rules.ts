@@ -1,60 +1,11 @@
 /**
- * Rules: what a kind of secret looks like in decoded text, and our own rules. Those of a package that
- * we use are in `secretlint.ts`.
- *
- * No text makes a rule slow. A rule sees a window of bounded size around each trigger, and our own
- * expressions have no unbounded repetition (`rules.test.ts` checks their sources).
+ * Rules of ours, the most dangerous first. Those for single services are in `service-rules.ts`,
+ * those of a package that we use in `secretlint.ts`.
  */
 
-import { DIGIT, type Trigger } from "./triggers.ts";
-
-export interface Match {
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface Rule extends Trigger {
-  /** Stable: part of the output, and what `--rule` names. */
-  readonly id: string;
-  /** For people. */
-  readonly what: string;
-  /** A match ends at most this many bytes after its trigger begins. Default: AFTER_BYTES. */
-  readonly after?: number;
-  /** Matches in decoded text in which characters outside ASCII are replaced. */
-  find(text: string): Iterable<Match>;
-}
-
-/** A match begins at most this many bytes before its trigger. */
-export const BEFORE_BYTES = 320;
-export const AFTER_BYTES = 320;
-
-/**
- * A rule of one expression. The value is its group `value`, or the whole match; `isReal` refuses
- * look-alikes.
- */
-function expressionRule(
-  rule: Omit<Rule, "find"> & {
-    readonly expression: RegExp;
-    readonly isReal?: (value: string, match: RegExpExecArray) => boolean;
-  },
-): Rule & { readonly expression: RegExp } {
-  const { isReal = () => true } = rule;
-  const expression = new RegExp(rule.expression.source, `${rule.expression.flags}dg`);
-  return {
-    ...rule,
-    expression: rule.expression,
-    *find(text) {
-      expression.lastIndex = 0;
-      for (let match = expression.exec(text); match; match = expression.exec(text)) {
-        const at = expression.lastIndex;
-        const range = match.indices?.groups?.value ?? match.indices?.[0];
-        const [start, end] = range as [number, number];
-        if (isReal(text.slice(start, end), match)) yield { start, end };
-        expression.lastIndex = at;
-      }
-    },
-  };
-}
+import { expressionRule } from "./rule.ts";
+import { IBAN, SERVICE_RULES } from "./service-rules.ts";
+import { DIGIT, isDigit } from "./triggers.ts";
 
 /** Bits per character, by how often each occurs in the value. */
 function entropyOf(value: string): number {
@@ -65,6 +16,9 @@ function entropyOf(value: string): number {
   return bits / value.length;
 }
 
+/** In North America: no area has the code 555, and 555-01XX is kept for fiction. */
+const FICTIONAL_PHONE = /^1?(?:555\d{7}|\d{3}55501\d{2})$/;
+
 /** Values that documentation and templates have in place of a password. */
 const PLACEHOLDER =
   /^(?:[$%{<[*]|x{3}|\.{3}|(?:your|my|the|some|user|pass|passw(?:or)?d|secret|token|changeme|example|redacted|hidden|null|none|true|false|undefined)\b)|(?:example|placeholder|redacted|dummy)/i;
@@ -72,6 +26,9 @@ const PLACEHOLDER =
 /** Domains that RFC 2606 and RFC 6761 reserve, and those of addresses that nothing is sent to. */
 const RESERVED_DOMAIN =
   /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|localhost|local)$|\bno-?reply\b/i;
+/** Domains that people write for any domain. */
+const ANY_DOMAIN =
+  /^(?:test|foo|bar|baz|domain|(?:your|my|some)-?(?:domain|company)|company|acme)\.(?:com|net|org|dev|io)$/i;
 /** Names of files, as in `icon@2x.png` and `user@host.service`. */
 const FILE_ENDING =
   /\.(?:png|jpe?g|gif|svg|webp|ts|js|mjs|cjs|tsx|jsx|json|md|py|go|rs|sh|service|timer|socket|mount|target)$/i;
@@ -99,7 +56,6 @@ function isRandom(value: string, { input, index }: RegExpExecArray): boolean {
   return entropyOf(value) >= 4.5;
 }
 
-const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 48 && byte <= 57;
 /** Blank, brackets, hyphen and dot between groups of digits. */
 const isJoin = (byte: number | undefined) => {
   return byte === 32 || byte === 45 || byte === 46 || byte === 40 || byte === 41;
@@ -207,6 +163,7 @@ const TOKEN_END = "(?![A-Za-z0-9])";
 export const OUR_RULES = [
   expressionRule({
     id: "aws-key-id",
+    isBreakable: true,
     what: "id of an AWS access key",
     near: ["AKIA", "ASIA", "ABIA", "ACCA"],
     expression: /(?<![A-Za-z0-9])A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])/,
@@ -222,6 +179,7 @@ export const OUR_RULES = [
   }),
   expressionRule({
     id: "llm-key",
+    isBreakable: true,
     what: "key or login of Anthropic, OpenRouter or xAI",
     near: ["sk-a", "sk-o", "xai-"],
     expression: new RegExp(
@@ -231,18 +189,21 @@ export const OUR_RULES = [
   }),
   expressionRule({
     id: "google-api-key",
+    isBreakable: true,
     what: "API key or OAuth secret of Google",
     near: ["AIza", "GOCSPX"],
     expression: /(?<![A-Za-z0-9])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28})(?![\w-])/,
   }),
   expressionRule({
     id: "stripe",
+    isBreakable: true,
     what: "live key of Stripe",
     near: ["k_live_", "whsec_"],
     expression: /(?<![A-Za-z0-9])(?:[sr]k_live_|whsec_)[A-Za-z0-9+/]{24,120}/,
   }),
   expressionRule({
     id: "pypi",
+    isBreakable: true,
     after: 500,
     what: "upload token of PyPI",
     near: ["pypi-"],
@@ -250,11 +211,13 @@ export const OUR_RULES = [
   }),
   expressionRule({
     id: "jwt",
+    isBreakable: true,
     what: "JSON web token",
     near: ["eyJ"],
     after: 6_000,
     expression: /(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,3000}\.[\w-]{20,800}/,
   }),
+  ...SERVICE_RULES,
   expressionRule({
     id: "authorization",
     after: 900,
@@ -304,17 +267,13 @@ export const OUR_RULES = [
     isReal: isAssignedSecret,
   }),
   expressionRule({
-    id: "email",
-    what: "email address",
-    near: ["@"],
-    check: mayBeAddress,
-    expression:
-      /(?<![\w.%+/:-])(?<value>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24})(?![\w@/-]|\.\w)/,
-    isReal: (value) => {
-      const domain = value.slice(value.indexOf("@") + 1);
-      if (RESERVED_DOMAIN.test(domain) || FILE_ENDING.test(domain)) return false;
-      return !NOT_A_PERSON.test(value);
-    },
+    id: "high-entropy",
+    what: "string of 32 to 128 random characters",
+    near: [],
+    run: 32,
+    check: mayBeRandom,
+    expression: /(?<![A-Za-z0-9+/_=.@:-])[A-Za-z0-9+/_-]{32,128}={0,2}(?![A-Za-z0-9+/_=.-])/,
+    isReal: isRandom,
   }),
   expressionRule({
     id: "card",
@@ -326,6 +285,7 @@ export const OUR_RULES = [
       /(?<![\w.+-])(?:(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6011|65\d{2})([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)/,
     isReal: hasLuhn,
   }),
+  IBAN,
   expressionRule({
     id: "phone",
     what: "phone number with a country code, or written as in North America",
@@ -333,19 +293,25 @@ export const OUR_RULES = [
     hasDigits: true,
     check: mayBePhone,
     expression:
-      /(?<![\w.+/=-])(?:\+[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{2,8}){2,5}|\+[1-9]\d{9,13}|\([2-9]\d{2}\) ?[2-9]\d{2}-\d{4}|[2-9]\d{2}-[2-9]\d{2}-\d{4})(?![\w-]|\.\d)/,
+      /(?<![\w.+/-])(?:\+[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{2,8}){2,5}|\+[1-9]\d{9,13}|\([2-9]\d{2}\) ?[2-9]\d{2}-\d{4}|[2-9]\d{2}-[2-9]\d{2}-\d{4})(?![\w-]|\.\d)/,
     isReal: (value) => {
       const digits = value.replace(/\D/g, "");
+      if (FICTIONAL_PHONE.test(digits)) return false;
       return digits.length >= 10 && digits.length <= 15 && new Set(digits).size > 3;
     },
   }),
   expressionRule({
-    id: "high-entropy",
-    what: "string of 32 to 128 random characters",
-    near: [],
-    run: 32,
-    check: mayBeRandom,
-    expression: /(?<![A-Za-z0-9+/_=.@:-])[A-Za-z0-9+/_-]{32,128}={0,2}(?![A-Za-z0-9+/_=.-])/,
-    isReal: isRandom,
+    id: "email",
+    what: "email address",
+    near: ["@"],
+    check: mayBeAddress,
+    expression:
+      /(?<![\w.%+/:-])(?<value>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24})(?![\w@/-]|\.\w)/,
+    isReal: (value) => {
+      const domain = value.slice(value.indexOf("@") + 1);
+      const isExample = RESERVED_DOMAIN.test(domain) || ANY_DOMAIN.test(domain);
+      if (isExample || FILE_ENDING.test(domain)) return false;
+      return !NOT_A_PERSON.test(value);
+    },
   }),
 ] as const;

@@ -33,6 +33,8 @@ const UNKNOWN: PartOrigin = { in: null, tool: null, callId: null };
 export interface SessionFind {
   readonly rule: string;
   readonly masked: string;
+  /** The same for the same value, under a key that only this machine has. */
+  readonly valueId: string;
   /** Which part of the entry has it; `delta`: the text that several lines add up to. */
   readonly in: Part["type"] | "delta" | "checkpoint" | null;
   /** The tool that printed it or was called with it. */
@@ -113,8 +115,9 @@ class Scan {
     this.#how = how;
     this.deltas = new Deltas(how.finder, (find, pieces) => {
       const places = pieces.map(({ line, start, end }) => placeIn(line, start, end));
-      const { rule, masked, depth } = find;
-      this.finds.push({ rule, masked, in: "delta", tool: null, depth, file: null, places });
+      const { rule, masked, valueId, depth } = find;
+      const origin = { in: "delta", tool: null, file: null } as const;
+      this.finds.push({ rule, masked, valueId, depth, ...origin, places });
     });
   }
 
@@ -182,7 +185,7 @@ class Scan {
     needle?: string,
   ): void {
     const origins = originIn(this.#session.dialect, line.bytes);
-    for (const { rule, masked, depth, start, end } of finds) {
+    for (const { start, end, ...find } of finds) {
       const origin = origins(needle ?? line.bytes.subarray(start, end));
       if (origin.callId !== null) this.#pending.set(this.finds.length, origin.callId);
       const value = { start: line.start + start, end: line.start + end };
@@ -190,7 +193,7 @@ class Scan {
       const places = [
         { entry: line.entry, line: { start: line.start, end: line.end }, value: bytes },
       ];
-      this.finds.push({ rule, masked, in: origin.in, tool: origin.tool, depth, file, places });
+      this.finds.push({ ...find, in: origin.in, tool: origin.tool, file, places });
     }
   }
 

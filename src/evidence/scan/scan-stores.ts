@@ -11,6 +11,7 @@
  * sessions are scanned again.
  */
 
+import { randomUUID } from "node:crypto";
 import {
   existsSync,
   lstatSync,
@@ -121,6 +122,8 @@ interface KeptScan {
 
 interface KeptFile {
   readonly rules: string;
+  /** Of the ids of values. */
+  readonly key: string;
   readonly sessions: Readonly<Record<string, KeptScan>>;
 }
 
@@ -131,13 +134,17 @@ export class KeptScans {
   readonly #path: string;
   readonly #rules: string;
   readonly #scans: Map<string, KeptScan>;
+  /** The key of the values' ids: new if nothing is kept, so that ids of two scans can be compared. */
+  readonly key: string;
   #isChanged = false;
 
   /** `rules` changes when the same bytes may give other finds. */
   constructor(path: string, rules: string, isIgnored = false) {
     this.#path = path;
     this.#rules = rules;
-    this.#scans = isIgnored ? new Map() : read(path, rules);
+    const kept = isIgnored ? null : read(path, rules);
+    this.#scans = kept?.scans ?? new Map();
+    this.key = kept?.key ?? randomUUID();
   }
 
   get(place: { readonly dialect: string; readonly root: string }, id: string): KeptScan | null {
@@ -163,7 +170,7 @@ export class KeptScans {
       if (!roots.has(root)) roots.set(root, existsSync(root));
       if (roots.get(root)) sessions[key] = scan;
     }
-    const file: KeptFile = { rules: this.#rules, sessions };
+    const file: KeptFile = { rules: this.#rules, key: this.key, sessions };
     const temporary = `${this.#path}.${process.pid}.tmp`;
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
@@ -179,16 +186,16 @@ function keyOf({ dialect, root }: { readonly dialect: string; readonly root: str
   return `${dialect}\0${root}\0${id}`;
 }
 
-function read(path: string, rules: string): Map<string, KeptScan> {
+function read(path: string, rules: string) {
   try {
     const { size, mode, uid } = lstatSync(path);
     const isOurs = uid === process.getuid?.() && (mode & OTHERS_MAY_WRITE) === 0;
-    if (!isOurs || size > BYTES_MAX) return new Map();
-    const file = JSON.parse(readFileSync(path, "utf8")) as KeptFile;
-    if (file.rules !== rules) return new Map();
-    return new Map(Object.entries(file.sessions).filter(([, scan]) => isScan(scan)));
+    if (!isOurs || size > BYTES_MAX) return null;
+    const { key, sessions, ...file } = JSON.parse(readFileSync(path, "utf8")) as KeptFile;
+    if (file.rules !== rules || typeof key !== "string") return null;
+    return { key, scans: new Map(Object.entries(sessions).filter(([, scan]) => isScan(scan))) };
   } catch {
-    return new Map(); // Missing or damaged.
+    return null; // Missing or damaged.
   }
 }
 

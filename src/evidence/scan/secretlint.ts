@@ -9,7 +9,7 @@
  */
 
 import type { RuleContext } from "@secretlint/secretlint-rule-preset-recommend";
-import type { Match, Rule } from "./rules.ts";
+import type { Match, Rule } from "./rule.ts";
 
 /** The literals of each rule: every value that it finds contains one of them. */
 const NEAR: Readonly<Record<string, readonly string[]>> = {
@@ -74,6 +74,7 @@ export async function secretlintRules(): Promise<Rule[]> {
       id,
       what: `key or token, by the rule ${creator.meta.id}`,
       near,
+      isBreakable: true,
       find,
       ...(Object.hasOwn(AFTER_BYTES, id) && { after: AFTER_BYTES[id] ?? 0 }),
     });

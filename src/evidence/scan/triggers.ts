@@ -10,6 +10,8 @@
  * - Linear: a position is visited once per search, and a `check` looks at a bounded stretch.
  */
 
+import { isBase64Text } from "./unescape.ts";
+
 /** In a literal: any digit. */
 export const DIGIT = "\x01";
 const ANY = "\x00";
@@ -21,6 +23,7 @@ const DIGITS = 255;
 /** Of two bytes, seven bits each: a table of all would not fit into the processor's first cache. */
 const PAIRS = 2 ** 14;
 const PLUS = 0x2b;
+const EQUALS = 0x3d;
 const BACKSLASH = 0x5c;
 /** Levels of JSON inside JSON that are decoded; the line itself is the first. */
 export const DEPTH_MAX = 8;
@@ -54,6 +57,27 @@ export const ESCAPE: Trigger = {
   },
 };
 
+/** Base64 of text, also after a name: `KEY=…`, and at the beginning of a line after `\\n`. */
+export const BASE64: Trigger = {
+  near: [],
+  run: 24,
+  check: (bytes, at) => isBase64Text(bytes, base64From(bytes, at)),
+};
+
+/** Where it begins in a run of a token's characters. */
+export function base64From(bytes: Uint8Array, at: number): number {
+  const start = afterName(bytes, at);
+  return start === at && bytes[at - 1] === BACKSLASH ? at + 1 : start;
+}
+
+/** A run of a token's characters may begin with a name: `KEY=value`. */
+export function afterName(bytes: Uint8Array, at: number): number {
+  for (let n = Math.min(bytes.length - 1, at + 40); n >= at; n--) {
+    if (bytes[n] === EQUALS && bytes[n + 1] !== EQUALS) return n + 1;
+  }
+  return at;
+}
+
 interface Pattern {
   readonly sets: readonly Uint8Array[];
   readonly trigger: number;
@@ -71,12 +95,14 @@ export class TriggerSearch {
   readonly #patterns: Pattern[][] = [[]];
   readonly #short: { readonly literal: Buffer; readonly trigger: number }[] = [];
   readonly #ofDigits: number[] = [];
+  readonly #ofRuns: { readonly run: number; readonly trigger: number }[] = [];
   readonly #isToken = setOf((char) => TOKEN_CHARS.test(char));
 
   constructor(triggers: readonly Trigger[]) {
     this.#triggers = triggers;
-    for (const [trigger, { near, hasDigits }] of triggers.entries()) {
+    for (const [trigger, { near, hasDigits, run }] of triggers.entries()) {
       if (hasDigits) this.#ofDigits.push(trigger);
+      if (run !== undefined) this.#ofRuns.push({ run, trigger });
       for (const literal of near) {
         if (literal.length < WIDTH - 1) {
           this.#short.push({ literal: Buffer.from(literal, "latin1"), trigger });
@@ -102,9 +128,7 @@ export class TriggerSearch {
       }
     }
     this.#eachLong(bytes, tell);
-    for (const [trigger, { run }] of this.#triggers.entries()) {
-      if (run !== undefined) this.#eachRun(bytes, run, (at) => tell(trigger, at));
-    }
+    this.#eachRun(bytes, tell);
   }
 
   #add(literal: string, trigger: number): void {
@@ -174,21 +198,23 @@ export class TriggerSearch {
     return end;
   }
 
-  /** Looks at every `run`-th byte: a run has one there. */
-  #eachRun(bytes: Buffer, run: number, tell: (at: number) => void): void {
+  /** Looks at every byte that is as far from the last as the shortest run is long: a run has one there. */
+  #eachRun(bytes: Buffer, tell: (trigger: number, at: number) => void): void {
+    const least = Math.min(...this.#ofRuns.map(({ run }) => run));
     const isToken = this.#isToken;
     const { length } = bytes;
     let from = 0;
-    while (from + run <= length) {
-      let at = from + run - 1;
+    while (from + least <= length) {
+      let at = from + least - 1;
       while (at >= from && isToken[bytes[at] as number] === 1) at--;
       if (at >= from) {
         from = at + 1;
         continue;
       }
-      tell(from);
-      from += run;
-      while (from < length && isToken[bytes[from] as number] === 1) from++;
+      let end = from + least;
+      while (end < length && isToken[bytes[end] as number] === 1) end++;
+      for (const { run, trigger } of this.#ofRuns) if (end - from >= run) tell(trigger, from);
+      from = end;
     }
   }
 }
@@ -221,8 +247,8 @@ function isAt(bytes: Uint8Array, literal: Uint8Array, at: number): boolean {
   return true;
 }
 
-function isDigit(byte: number): boolean {
-  return byte >= 48 && byte <= 57;
+export function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 48 && byte <= 57;
 }
 
 function setOf(has: (char: string) => boolean): Uint8Array {
