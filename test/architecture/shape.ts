@@ -18,8 +18,14 @@ export interface Shape {
   readonly spreadLiterals: readonly number[];
 }
 
+/** Without this, no literal is spread. */
+const SPREAD = /\.\.\.\s*(?:\/[/*]|[[{])/;
+
 /** The functions of more than `linesMax` lines, and every spread literal. */
 export function readShape(path: string, source: string, linesMax: number): Shape {
+  // Most files need not be parsed.
+  const mayBeLong = source.split("\n").length > linesMax;
+  if (!mayBeLong && !SPREAD.test(source)) return { longFunctions: [], spreadLiterals: [] };
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ES2023, true);
   const longFunctions: LongFunction[] = [];
   const spreadLiterals: number[] = [];
