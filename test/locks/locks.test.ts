@@ -13,6 +13,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { onTestFinished, test } from "vitest";
+import { tryLockDescriptor, unlockDescriptor } from "../../src/core/base/lock.ts";
 import { createNodeFiles } from "../../src/core/base/node-files.ts";
 import { openLog } from "../../src/doors/log.ts";
 import { startChild } from "../support/child.ts";
@@ -24,6 +25,8 @@ import { testWhere } from "../support/test-where.ts";
 const KINDS = ["exclusive", "shared"] as const;
 const HOLDER = "test/support/lock-holder.ts";
 const OPENER = "test/locks/opener.ts";
+const PARENT = "test/locks/parent.ts";
+const TAKEN_NAMES = "./test/locks/taken-names.mjs";
 
 /** Opens further handles of one file. */
 async function handles(directory = tempDirectory()) {
@@ -108,7 +111,7 @@ function openWhere(log: string, env: Readonly<Record<string, string>>, ...flags:
   return spawnSync(process.execPath, argv, { env, encoding: "utf8" }).stdout;
 }
 
-test("the code for locks leaves no file, and takes another directory if TMPDIR cannot be used", () => {
+test("the code for locks leaves no file and no descriptor, and takes another directory if TMPDIR cannot be used", () => {
   const directory = tempDirectory();
   const home = join(directory, "home");
   mkdirSync(home);
@@ -119,6 +122,60 @@ test("the code for locks leaves no file, and takes another directory if TMPDIR c
   }
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" }).sort();
   assert.deepEqual(names, ["home", "logs", "logs/a.jsonl", "logs/a.jsonl.lock", "no-directory"]);
+});
+
+/** A file system in memory that runs no program, or that is full. */
+const NOEXEC = (path: string) => `mount -t tmpfs -o noexec none '${path}'`;
+const FULL = (path: string) =>
+  `mount -t tmpfs -o size=4096 none '${path}' && head -c 4096 /dev/zero > '${path}/all'`;
+
+const UNUSABLE: readonly (readonly [string, readonly ((path: string) => string)[], RegExp])[] = [
+  ["TMPDIR is full", [FULL], /^opened$/],
+  ["TMPDIR runs no program", [NOEXEC], /^opened$/],
+  ["neither TMPDIR nor the log's directory runs a program", [NOEXEC, NOEXEC], /^opened$/],
+  [
+    "no directory runs a program",
+    [NOEXEC, NOEXEC, NOEXEC],
+    /^LOCK_UNAVAILABLE\n.*set TMPDIR to a directory .* not mounted `noexec`/,
+  ],
+];
+
+testWhere(canUnshare)("a directory that is full or runs no program is passed over for the next one", () => {
+  for (const [name, mounts, expected] of UNUSABLE) {
+    const places = ["tmp", "logs", "home"].map((each) => join(tempDirectory(), each));
+    for (const place of places) mkdirSync(place);
+    const [TMPDIR = "", logs = "", HOME = ""] = places;
+    const mounting = mounts.map((mount, at) => mount(places[at] ?? ""));
+    const argv = [process.execPath, compiledProgram(OPENER), join(logs, "a.jsonl")];
+    const script = [...mounting, argv.map((each) => `'${each}'`).join(" ")].join(" && ");
+    const options = { env: { PATH: process.env.PATH, TMPDIR, HOME }, encoding: "utf8" } as const;
+    const { stdout, stderr } = spawnSync("unshare", [...UNSHARE, "sh", "-c", script], options);
+    assert.match(stdout.trim(), expected, `${name}: ${stderr}`);
+  }
+});
+
+test("a process that the killed holder started does not hold its lock", async () => {
+  const directory = tempDirectory();
+  const file = (await handles(directory))();
+  const holder = startChild(PARENT, join(directory, "lock"));
+  const pid = Number(await holder.line());
+  onTestFinished(() => void process.kill(pid, "SIGKILL"));
+  assert.equal(file.tryLock("shared"), false);
+  await holder.kill();
+  assert.equal(file.tryLock("exclusive"), true);
+});
+
+test("another addon that was loaded under the same name is not taken for ours", () => {
+  const log = join(tempDirectory(), "a.jsonl");
+  const output = openWhere(log, { TMPDIR: tempDirectory() }, "--import", TAKEN_NAMES);
+  assert.match(output, /^LOCK_UNAVAILABLE\n.*another addon was loaded instead/);
+});
+
+test("a refusal of the kernel other than a taken lock is an error with its code", () => {
+  const file = openSync(join(tempDirectory(), "lock"), "w");
+  closeSync(file);
+  assert.throws(() => tryLockDescriptor(file, "exclusive"), { code: "EBADF" });
+  assert.throws(() => unlockDescriptor(file), { code: "EBADF" });
 });
 
 const nodeMajor = Number(process.versions.node.split(".")[0]);
