@@ -1,8 +1,7 @@
 /**
  * A Next.js application with the AI SDK's entry point, for `npm run test:runtimes`: the files of
- * docs/guides/nextjs.md, on default settings and with `output: "standalone"`, moved elsewhere. Node
- * without SQLite of its own takes a setting that keeps the package out of the bundle, and has no
- * standalone application.
+ * docs/guides/nextjs.md, on default settings and with `output: "standalone"`, moved elsewhere. For
+ * Node without SQLite of its own, the second has a setting that takes its package along.
  */
 
 import { execFile, spawn } from "node:child_process";
@@ -25,8 +24,9 @@ const LAYOUT = `export default function Layout({ children }: { children: React.R
 `;
 /** As create-next-app sets them. */
 const DEFAULTS = "cacheComponents: true, partialPrefetching: true";
-const OUTSIDE = 'serverExternalPackages: ["verbatim-log"]';
 const STANDALONE = 'output: "standalone", outputFileTracingRoot: import.meta.dirname';
+const WITH_SQLITE =
+  'outputFileTracingIncludes: { "/*": ["./node_modules/verbatim-log-sqlite-*/**/*"] }';
 
 /** @typedef {{ folder: string, tarball: string, programs: string }} Place */
 
@@ -34,23 +34,22 @@ const STANDALONE = 'output: "standalone", outputFileTracingRoot: import.meta.dir
 export function nextCases(place) {
   const app = join(place.folder, "next");
   const installed = lazily(() => makeApplication(app, place.tarball));
-  const settings = HAS_SQLITE ? "" : OUTSIDE;
   return new Map([
     [
       "Next.js",
       async () => {
         await installed();
-        await build(app, settings);
+        await build(app);
         await tryApplication(app, ["node_modules/next/dist/bin/next", "start"]);
-        return `works ${settings}`;
+        return "works";
       },
     ],
     [
       "Next.js standalone",
       async () => {
         await installed();
-        if (!HAS_SQLITE) return "not tried: needs Node 22.16 or later";
-        await build(app, STANDALONE);
+        const settings = HAS_SQLITE ? [STANDALONE] : [STANDALONE, WITH_SQLITE];
+        await build(app, ...settings);
         const moved = join(mkdtempSync(join(place.programs, "standalone-")), "app");
         cpSync(join(app, ".next", "standalone"), moved, { recursive: true });
         renameSync(app, `${app}-away`);
@@ -59,7 +58,7 @@ export function nextCases(place) {
         } finally {
           renameSync(`${app}-away`, app);
         }
-        return "works";
+        return `works with ${settings.join(", ")}`;
       },
     ],
   ]);
@@ -91,11 +90,11 @@ async function makeApplication(app, tarball) {
   await run("npm", ["install", ...options, ...FRAMEWORK, ...TYPES, tarball], { cwd: app });
 }
 
-/** @param {string} app @param {string} settings */
-async function build(app, settings) {
+/** @param {string} app @param {string[]} settings */
+async function build(app, ...settings) {
   writeFileSync(
     join(app, "next.config.mjs"),
-    `export default { ${[DEFAULTS, settings].join(", ")} };\n`,
+    `export default { ${[DEFAULTS, ...settings].join(", ")} };\n`,
   );
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: "1" };
   const next = join(app, "node_modules", "next", "dist", "bin", "next");
