@@ -86,7 +86,7 @@ test("a port in use is reported, with --port as the remedy", async () => {
   assert.match(stderr, /PORT_TAKEN/);
 });
 
-test("a port that the server of the same data has is reported as that, with how to open it", async () => {
+test("a second server of the same data is refused with the address of the first, at any port", async () => {
   const user = new CliUser();
   const running = user.start(["serve", "--port", "0", "--data", "streams"]);
   const { port } = new URL(await urlOf(running));
@@ -95,7 +95,9 @@ test("a port that the server of the same data has is reported as that, with how 
   assert.equal(code, 7);
   const data = join(user.cwd, "streams");
   assert.ok(stderr.includes(`the server of ${data} already runs at http://127.0.0.1:${port}`));
-  assert.ok(stderr.includes(`\`verbatim open --data ${data}\` opens it (PORT_TAKEN)`), stderr);
+  assert.ok(stderr.includes(`\`verbatim open --data ${data}\` opens it (SERVER_RUNNING)`), stderr);
+  const elsewhere = await user.run(["serve", "--port", "0", "--data", "streams"]);
+  assert.equal(elsewhere.stderr, stderr, "the same at another port");
   const other = await user.run([...second, "others"]);
   assert.match(other.stderr, /is taken by another program/);
 });
@@ -134,13 +136,14 @@ test("an address that others can reach is refused", async () => {
   }
 });
 
-test("a second server on the same data is refused with the reason", async () => {
+test("next to a server without private sessions, a second one is refused with the first's process", async () => {
   const user = new CliUser();
-  const running = user.start(["serve", "--port", "0"]);
+  const running = user.start(["serve", "--port", "0", "--root", "."]);
   await urlOf(running);
   const { code, stderr } = await user.run(["serve", "--port", "0"]);
   assert.equal(code, 7);
-  assert.match(stderr, /_LOCKED/);
+  assert.ok(stderr.includes(`is in use by process ${running.pid}`), stderr);
+  assert.match(stderr, /LOG_LOCKED/);
 });
 
 test("invalid options of serve are wrong usage", async () => {

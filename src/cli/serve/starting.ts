@@ -13,18 +13,25 @@ export async function startHere(data: string, options: ServeOptions): Promise<Ru
   try {
     return await startServer(options);
   } catch (cause) {
-    if (!(cause instanceof VerbatimError) || cause.code !== "PORT_TAKEN") throw cause;
-    const { dataDirectory } = options;
-    const { host, port } = cause.details as VerbatimError<"PORT_TAKEN">["details"];
-    const url = readServedViewer(dataDirectory)?.url ?? "";
-    const isOurs = url.endsWith(`:${port}`) && (await isServed(nodeHost, dataDirectory));
-    if (!isOurs) throw cause;
+    const { dataDirectory: path } = options;
+    const url = readServedViewer(path)?.url;
+    if (url === undefined || !isByServerAt(url, cause) || !(await isServed(nodeHost, path))) {
+      throw cause;
+    }
     throw new VerbatimError(
-      "PORT_TAKEN",
-      `the server of ${dataDirectory} already runs at ${url}; \`verbatim open${data}\` opens it`,
-      { host, port },
+      "SERVER_RUNNING",
+      `the server of ${path} already runs at ${url}; \`verbatim open${data}\` opens it`,
+      { path, url },
+      { cause },
     );
   }
+}
+
+/** Whether a server at `url` would be refused like this: it has the port, or the directory. */
+function isByServerAt(url: string, cause: unknown): boolean {
+  if (!(cause instanceof VerbatimError)) return false;
+  if (cause.code === "LOG_LOCKED") return true;
+  return "port" in cause.details && url.endsWith(`:${cause.details.port}`);
 }
 
 export interface StartedServer {

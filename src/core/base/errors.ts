@@ -216,6 +216,7 @@ export interface ServerErrors extends StreamErrors, HistoryErrors {
   /** The server listens, and is still recovering from a crash. */
   RECOVERING: { what: string };
   PORT_TAKEN: { host: string; port: number };
+  SERVER_RUNNING: { path: string; url: string };
   /** A refused subscription request; `reason` is the protocol's own code. */
   SUBSCRIPTION_REFUSED: SubscriptionRefusal;
 }
