@@ -22,6 +22,7 @@ import {
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
 import { isSourceGone } from "../dialects/files/guarded.ts";
+import { followingHost } from "../dialects/files/moved-directories.ts";
 import { iterateLogs, type Unreadable } from "../dialects/find.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
 import { Heads, type InHeadsFile, rememberedIn } from "../trust/heads/heads.ts";
@@ -118,11 +119,12 @@ async function faultOf(
 
 /** Whether the source still begins with its copy. */
 async function sourceFault(
-  { files }: Host,
+  host: Host,
   { root, kept }: GuardedSession,
   generation: number,
 ): Promise<string | null> {
   const options = { create: false, root: root.source };
+  const { files } = followingHost(host, root.agent, root.source);
   const directory = await files.openDirectory(join(root.source, dirname(kept.path)), options);
   const source = openIfThere(directory, basename(kept.path));
   try {

@@ -14,6 +14,7 @@ import type { Host } from "../core/base/host.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import { latestRows } from "../dialects/files/guard-rows.ts";
 import { generationFile, readGeneration } from "../dialects/files/guard-store.ts";
+import { followingHost } from "../dialects/files/moved-directories.ts";
 import { commonBytes } from "./compare.ts";
 import { streamGeneration } from "./generation.ts";
 import type { GuardedSession } from "./guarded-sessions.ts";
@@ -64,7 +65,8 @@ export async function restore(
   if (content === null) {
     throw refused(target, `there is no copy of generation ${generation}; \`guard status\` counts`);
   }
-  const directory = await host.files.openDirectory(dirname(target), { create: true, root: place });
+  const { files } = followingHost(host, root.agent, place);
+  const directory = await files.openDirectory(dirname(target), { create: true, root: place });
   try {
     const name = basename(target);
     const temporary = `.${name}.restoring`;

@@ -1,4 +1,7 @@
-/** Source: a session as its program has it, opened without following a link below the root. */
+/**
+ * Source: a session as its program has it, opened without following a link below the root, but one
+ * at the program's directory of sessions.
+ */
 
 import { lstatSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -6,6 +9,7 @@ import { errnoOf, ioError } from "../core/base/errors.ts";
 import type { Directory, OpenFile } from "../core/base/files.ts";
 import type { Host } from "../core/base/host.ts";
 import { dialectNamed } from "../dialects/all.ts";
+import { followingHost } from "../dialects/files/moved-directories.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
 
 export interface OpenedSource {
@@ -33,7 +37,8 @@ export class Sources {
     const reading = dialectNamed(dialect).files?.hostFor?.(host, root);
     this.#dialect = dialect;
     this.#root = root;
-    this.#raw = new OpenDirectories(host, root, { create: false });
+    const following = followingHost(host, dialect, root);
+    this.#raw = new OpenDirectories(following, root, { create: false });
     this.#read = reading ? new OpenDirectories(reading, root, { create: false }) : this.#raw;
   }
 

@@ -29,6 +29,7 @@ import {
   readGuardedRoot,
   statOf,
 } from "./guard-store.ts";
+import { followingHost } from "./moved-directories.ts";
 
 /** Ids that a program has now; asked for each session, so they are remembered for a moment. */
 let live: { readonly of: GuardedRoot; readonly atMs: number; readonly ids: Set<string> } | null =
@@ -179,7 +180,8 @@ export function withGuarded<Name extends string>(dialect: Dialect<Name>): Dialec
     const place = guardedPlace(root);
     if (place !== null) return guardedHost(host, place, dialect);
     if (isRowsRoot(root, dialect)) return rowsHost(host, root, dialect);
-    return dialect.files?.hostFor?.(host, root) ?? host;
+    const following = followingHost(host, dialect.name, root);
+    return dialect.files?.hostFor?.(following, root) ?? following;
   };
   const { naming, files } = dialect;
   return {

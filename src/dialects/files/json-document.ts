@@ -12,6 +12,7 @@ import { parseExactly } from "../../core/base/exact-numbers.ts";
 import { compactJson } from "../../core/base/print-json.ts";
 import { get, isObject, type JsonObject, withoutKeys } from "../shared/fields.ts";
 import type { ConvertedLog } from "./converted-host.ts";
+import { isMovedDirectory } from "./moved-directories.ts";
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -20,7 +21,8 @@ export function bytesBelow(root: string, path: readonly string[], bytesMax: numb
   const file = join(root, ...path);
   for (let depth = 1; depth < path.length; depth++) {
     const directory = join(root, ...path.slice(0, depth));
-    if (!lstatSync(directory).isDirectory()) throw unsafePath(directory, root);
+    if (lstatSync(directory).isDirectory() || isMovedDirectory(directory)) continue;
+    throw unsafePath(directory, root);
   }
   let descriptor: number;
   try {
