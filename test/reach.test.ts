@@ -29,7 +29,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   homeagent: 14_800,
   index: 13_700,
   log: 4_500,
-  "openai-agents": 14_100,
+  "openai-agents": 14_200,
   otel: 12_200,
   postgres: 18_100,
   resume: 38_000,

@@ -29,6 +29,7 @@ const ENVIRONMENT = [
     "VERBATIM_CLOSE_MS",
     "How many milliseconds a command that ends still sends to that server. Default: 2000.",
   ],
+  ["VERBATIM_REMEMBER", "0: the places of recorded sessions are neither remembered nor used."],
   [
     "VERBATIM_TRUST_LOCKS",
     "1: locks of network file systems and FUSE reach every writer, so logs may be shared there.",
@@ -37,7 +38,7 @@ const ENVIRONMENT = [
     "XDG_CONFIG_HOME",
     "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
   ],
-  ["XDG_STATE_HOME", "Where head pins are kept, in verbatim/; default: ~/.local/state."],
+  ["XDG_STATE_HOME", "Where pinned heads and remembered stores are, in verbatim/; default: ~/.local/state."],
   ["XDG_DATA_HOME", "Where a server keeps its streams, in verbatim/; default: ~/.local/share."],
   [
     "XDG_CACHE_HOME",

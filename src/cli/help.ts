@@ -19,10 +19,11 @@ export const AFTER_COMMANDS = `
 const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["NO_COLOR", "no colours, if it is set and not empty"],
   ["VERBATIM_KEY_DIR", "where your own keys are; default: verbatim/keys in XDG_CONFIG_HOME"],
+  ["VERBATIM_REMEMBER", "0: recorded sessions are found only from their own directories"],
   ["VERBATIM_TOKEN", "a token of the server that --to names"],
   ["VERBATIM_TRANSCRIPT_INTEGRITY", "strict or lenient: whether unsigned last lines are accepted"],
   ["XDG_CONFIG_HOME", "your trusted keys; default: ~/.config"],
-  ["XDG_STATE_HOME", "pinned heads; default: ~/.local/state"],
+  ["XDG_STATE_HOME", "pinned heads, remembered stores; default: ~/.local/state"],
   ["XDG_DATA_HOME", "a server's streams and the guard's copies; default: ~/.local/share"],
   ["XDG_CACHE_HOME", "indexes that can be rebuilt; default: ~/.cache"],
 ];

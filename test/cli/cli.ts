@@ -66,6 +66,8 @@ const STUCK_AFTER_MS = 60_000;
 
 /** Limits of the product that a slow machine would exceed: a test that is about one sets it. */
 const PATIENT = { VERBATIM_CLOSE_MS: "60000" };
+/** Stores of other tests of this user are not found; tests of that set it to 1. */
+const FORGETFUL = { VERBATIM_REMEMBER: "0" };
 
 /** A directory to run in and a home, both empty at first, for one test. */
 export class CliUser {
@@ -188,7 +190,7 @@ export class CliUser {
   }
 
   #env(env: Readonly<Record<string, string>> = {}): Record<string, string> {
-    return { PATH: process.env.PATH ?? "", HOME: this.home, ...PATIENT, ...env };
+    return { PATH: process.env.PATH ?? "", HOME: this.home, ...PATIENT, ...FORGETFUL, ...env };
   }
 }
 

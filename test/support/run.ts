@@ -49,6 +49,7 @@ export default function setUp(project: TestProject): () => void {
   project.provide("certificates", process.env.NODE_EXTRA_CA_CERTS ?? "");
   // Node 20 reads these and all built-in ones whenever it starts: 80 ms, for thousands of processes.
   delete process.env.NODE_EXTRA_CA_CERTS;
+  process.env.VERBATIM_REMEMBER = "0"; // No test writes into the home directory of who runs it.
   if (hasRoomInMemory()) {
     const temporary = directoryOfRun(MEMORY, "verbatim-tests");
     chmodSync(temporary, 0o711); // Other users may traverse it, like /tmp.

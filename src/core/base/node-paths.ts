@@ -44,6 +44,11 @@ export function headsPath(): string {
   return join(userPaths().stateDirectory, "heads.jsonl");
 }
 
+/** Where the user recorded sessions (docs/formats/stores.md). */
+export function storesPath(): string {
+  return join(userPaths().stateDirectory, "stores.jsonl");
+}
+
 /** The last session listing: a cache, safe to delete. */
 export function keptListingPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");

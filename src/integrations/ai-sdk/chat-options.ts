@@ -54,7 +54,7 @@ async function* eventsOf(
 }
 
 export interface VerbatimChatsOptions
-  extends Pick<StoreOptions, "root" | "durability" | "sign" | "onWarning"> {
+  extends Pick<StoreOptions, "root" | "remember" | "durability" | "sign" | "onWarning"> {
   /**
    * Where answers go while they are generated: what `openStreams` gives, or `streams` of a `VerbatimClient`.
    */

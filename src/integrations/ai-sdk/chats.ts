@@ -52,6 +52,7 @@ interface Running {
 
 const OPTIONS: OptionKinds<VerbatimChatsOptions> = {
   root: "text",
+  remember: "boolean",
   durability: "any",
   sign: "any",
   onWarning: "function",

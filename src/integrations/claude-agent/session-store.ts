@@ -40,7 +40,10 @@ import {
 } from "./summary-files.ts";
 
 export interface ClaudeSessionStoreOptions
-  extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs" | "onWarning"> {
+  extends Pick<
+    StoreOptions,
+    "root" | "remember" | "durability" | "sign" | "lockWaitMs" | "onWarning"
+  > {
   /**
    * `shared`: several processes write to a session, each append under its lock. `exclusive`: a
    * session belongs to this process from its first append until `close`; only then can it be signed
@@ -53,6 +56,7 @@ export interface ClaudeSessionStoreOptions
 
 const OPTIONS: OptionKinds<ClaudeSessionStoreOptions> = {
   root: "text",
+  remember: "boolean",
   durability: "any",
   sign: "any",
   lockWaitMs: "count",

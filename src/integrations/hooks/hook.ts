@@ -56,6 +56,9 @@ export interface HookOptions {
   readonly withinMs: number;
 }
 
+/** The dialect whose store has the spool (dialects/hooks/dialect.ts). */
+const SPOOLED_DIALECT = "claude";
+
 /** Why stdin could not be recorded. Contains nothing of the payload. */
 export class HookFault extends Error {
   override readonly name = "HookFault";
@@ -79,6 +82,7 @@ export async function recordHook(options: () => HookOptions, input: () => Readab
     const told = await readHook(stdin, asked.from);
     const { root, waiting } = spool(told, asked);
     clearTimeout(timer); // Recorded and durable from here on.
+    if (waiting === 1) await rememberAfterHook(root, withinMs);
     const isEnd = getString(told.hook, "hook_event_name") === "SessionEnd";
     if (isEnd || waiting >= SPOOL_WAITING_MAX) {
       timer = setTimeout(() => process.exit(0), withinMs);
@@ -91,6 +95,14 @@ export async function recordHook(options: () => HookOptions, input: () => Readab
   clearTimeout(timer);
   stdin?.destroy();
   return 0;
+}
+
+/** The first hook after a drain does it: it costs a few milliseconds. */
+async function rememberAfterHook(root: string, withinMs: number): Promise<void> {
+  const timer = setTimeout(() => process.exit(0), withinMs);
+  const { rememberStore } = await import("../../sessions/list/remembered-stores.ts");
+  await rememberStore(SPOOLED_DIALECT, root);
+  clearTimeout(timer);
 }
 
 /** Reports the failure on stderr and in the hook log. */

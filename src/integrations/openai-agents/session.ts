@@ -37,13 +37,14 @@ import {
 } from "../history/history.ts";
 
 export interface VerbatimSessionOptions
-  extends Pick<StoreOptions, "root" | "durability" | "sign" | "lockWaitMs"> {
+  extends Pick<StoreOptions, "root" | "remember" | "durability" | "sign" | "lockWaitMs"> {
   /** One path segment. Default: a new one. */
   readonly sessionId?: string;
 }
 
 const OPTIONS: OptionKinds<VerbatimSessionOptions> = {
   root: "text",
+  remember: "boolean",
   durability: "any",
   sign: "any",
   lockWaitMs: "count",

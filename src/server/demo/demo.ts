@@ -83,6 +83,7 @@ export class Demo {
       root: this.root,
       sign: true,
       durability: "os",
+      remember: false,
       onWarning: () => {},
     });
     let written: readonly Session[] = [];

@@ -1,5 +1,6 @@
 /**
- * Find stores: which stores a user means, from the current directory and the options given.
+ * Find stores: which stores a user means, from the current directory and the options given. Without
+ * a root: those of the programs, those above the directory, and those that are remembered.
  *
  * Checks only whether directories exist. `findStores` also loads the dialects of what it finds, so
  * that its callers can read there.
@@ -13,6 +14,7 @@ import { surroundings } from "../../core/base/node-paths.ts";
 import { loadDialects } from "../../dialects/all.ts";
 import { guardedPlace, guardedRoots } from "../../dialects/files/guard-store.ts";
 import { programOf, READ_DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
+import { rememberedStores } from "./remembered-stores.ts";
 
 /** The user's current directory, and the options on where to look. */
 export interface StoreLookup {
@@ -47,13 +49,18 @@ export function storesAt({ cwd, root, dialect }: StoreLookup): FoundStore[] {
   const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
     const guarded = guardedRoots(); // Once: there are many programs.
+    const remembered = rememberedStores();
     return wanted.flatMap((name) => {
       const program = programOf(name);
       if (program) return programStores(name, program.roots(surroundings()), guarded);
       const found = registryEntry(name).usersRoot?.() ?? projectAbove(cwd, name);
+      const others = remembered.filter(({ dialect: written, root: at }) => {
+        return written === name && at !== found && isStore(name, at);
+      });
       // A dialect given by name has its default place; otherwise the store must exist.
-      if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }];
-      return found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
+      if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }, ...others];
+      const near = found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
+      return [...near, ...others];
     });
   }
   const at = resolve(cwd, root);

@@ -19,6 +19,7 @@ import type { PinBook } from "../../trust/proof/pins.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import { bareRow } from "../catalog/table.ts";
 import { type FoundStore, isStore, type StoreLookup } from "./find-stores.ts";
+import { rememberedStores } from "./remembered-stores.ts";
 
 /** A missing session: where it was, and its row in a listing. */
 export interface GoneSession {
@@ -37,7 +38,7 @@ export async function goneSessions(
   const { found: book } = await heads.read();
   const pinned = book.current();
   const gone = new Map<string, GoneSession>();
-  for (const where of pinned.length === 0 ? [] : wheres) {
+  for (const where of pinned.length === 0 ? [] : wheres.flatMap(withRemembered)) {
     for (const { store, places } of await storesOrPinned(host, where, book)) {
       for (const { pin } of pinned) {
         if (!places.includes(pin.place)) continue;
@@ -50,6 +51,13 @@ export async function goneSessions(
     }
   }
   return [...gone.values()];
+}
+
+function withRemembered(where: StoreLookup): StoreLookup[] {
+  if (where.root !== undefined) return [where];
+  const { cwd, dialect: wanted = null } = where;
+  const others = rememberedStores().filter(({ dialect }) => (wanted ?? dialect) === dialect);
+  return [where, ...others.map((store) => ({ cwd, ...store }))];
 }
 
 /** The stores that `where` names or that are found from there, and missing ones; by all names. */

@@ -47,6 +47,11 @@ export interface CommonOptions {
    * for it. An address such as `https://verbatim.example.com/laptop`; the token is `VERBATIM_TOKEN`.
    */
   readonly remote?: string | { readonly url: string; readonly token?: string };
+  /**
+   * Commands find these sessions from every directory. Default: true, except in CI, in the temporary
+   * directory, and while the environment has `VERBATIM_REMEMBER=0`.
+   */
+  readonly remember?: boolean;
   /** Path of the session index, a cache. Default: the user's own. */
   readonly catalogPath?: string;
   /** Problems with derived files and caches; no data is lost. Default: a process warning. */
@@ -119,6 +124,7 @@ const COMMON_OPTIONS: OptionKinds<CommonOptions & { dialect: string }> = {
   agent: "string",
   sign: "any",
   remote: "any",
+  remember: "boolean",
   catalogPath: "text",
   onWarning: "function",
 };

@@ -20,6 +20,7 @@ import type { Dialect } from "../../dialects/dialect.ts";
 import type { DerivedFiles, StoreFiles } from "../../dialects/facets/files.ts";
 import { DEFAULT_DIALECT, type DialectName, registryEntry } from "../../dialects/registry.ts";
 import type { SignedHead } from "../../trust/proof/checkpoint.ts";
+import { rememberStore } from "../list/remembered-stores.ts";
 import { listSessions } from "./list.ts";
 import { type OpenSigning, Session } from "./session.ts";
 import { SessionIds, sessionExists } from "./session-ids.ts";
@@ -69,6 +70,7 @@ export class Store implements Published {
   readonly #follower: Follower | null;
   #signing: Promise<StoreSigning> | null = null;
   #files: Promise<StoreFiles | null> | null = null;
+  #remembering: Promise<void> | null = null;
 
   /** Loads its dialect first. Throws BAD_SETTING. */
   static async open(
@@ -237,6 +239,7 @@ export class Store implements Published {
       openSigning: this.#options.sign ? (...opening) => this.#openSigning(from, ...opening) : null,
       ...(this.#dialect.files?.inbox ? { beforeReading: () => this.drainInbox() } : {}),
       onOpened: async (writer) => {
+        this.#remember();
         onClosed = (await this.#follower?.follow(session, () => writer.end)) ?? onClosed;
       },
       onClosed: () => {
@@ -272,9 +275,16 @@ export class Store implements Published {
 
   async close(): Promise<void> {
     await Promise.all([...this.#sessions].map((session) => session.close()));
+    await this.#remembering;
     await (await this.#files)?.close?.();
     await (await this.#signing)?.close();
     await this.#follower?.close();
+  }
+
+  /** Not awaited: no append waits for it. */
+  #remember(): void {
+    if (this.#options.remember === false) return;
+    this.#remembering ??= rememberStore(this.dialect, this.#project ?? this.root);
   }
 
   /** Signing code is loaded only if the store signs. */
