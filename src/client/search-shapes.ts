@@ -62,7 +62,7 @@ export interface SearchPage extends TypeOfSchema<typeof SEARCH_PAGE> {}
 export interface SearchOptions {
   /** Of sessions with this `agentLabel`. */
   readonly agent?: string;
-  /** Of sessions with this `repository`, or else this `project`. */
+  /** `=` and a project, part of the name of one, or a directory and all below it. */
   readonly project?: string;
   readonly model?: string;
   readonly verdict?: string;

@@ -40,9 +40,10 @@ const SUMMARY = {
     orNull(string),
     "The program's own title, else the first thing a user said",
   ),
-  project: describeSchema(orNull(string), "The directory that the agent worked in"),
-  branch: describeSchema(orNull(string), "The branch that it worked on"),
+  project: describeSchema(orNull(string), "`repository`, or else `directory`"),
   repository: describeSchema(orNull(string), "owner/name of the git remote, where known"),
+  directory: describeSchema(orNull(string), "The directory that the agent worked in"),
+  branch: describeSchema(orNull(string), "The branch that it worked on"),
   agent: orNull(string),
   agentLabel: describeSchema(string, "The agent as people call it: Claude Code"),
   model: orNull(string),
@@ -54,7 +55,7 @@ const SUMMARY = {
   spend: describeSchema(orNull(number), "US dollars, as recorded"),
   cost: describeSchema(
     orNull(number),
-    "US dollars: as recorded, else by the prices of its models; its subagents' included",
+    "US dollars: what agents recorded, else by the prices of its models; with its subagents",
   ),
   linesAdded: describeSchema(
     orNull(number),

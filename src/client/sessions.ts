@@ -33,7 +33,7 @@ export interface SessionFilter {
   readonly parent?: string;
   /** `agentLabel` of the session. */
   readonly agent?: string;
-  /** `repository` of the session, or else its `project`. */
+  /** `=` and a project, part of the name of one, or a directory and all below it. */
   readonly project?: string;
   readonly model?: string;
   readonly verdict?: string;

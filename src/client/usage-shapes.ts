@@ -26,9 +26,10 @@ const SUMS = {
   cacheRead: number,
   reasoning: describeSchema(number, "The part of `output` that is reasoning, where recorded"),
   total: describeSchema(number, "input + output + cacheWrite5m + cacheWrite1h + cacheRead"),
-  cost: money("US dollars, of the models whose prices are known; null if none is"),
-  unpriced: describeSchema(number, "Tokens of models whose price is not known; not in `cost`"),
-  recorded: money("US dollars that agents recorded themselves; null if none did"),
+  cost: money("US dollars: as agents recorded, else by prices; null if neither is known"),
+  unpriced: describeSchema(number, "Tokens with neither; not in `cost`"),
+  recorded: money("The part of `cost` that agents recorded; null if none did"),
+  priced: describeSchema(number, "What all tokens cost by the prices that are known"),
   implausible: describeSchema(count, "Responses with a count that cannot be right"),
   unknownInputs: describeSchema(count, "Responses whose input was not recorded; not in `input`"),
 };
@@ -49,7 +50,7 @@ export const COUNTED_SESSION = object({
   session: describeSchema(orNull(string), "Its id in this API; null if its log is gone"),
   title: describeSchema(orNull(string), "Its first prompt; null if not known yet"),
   agent: string,
-  project: string,
+  project: describeSchema(orNull(string), "As in a list of sessions; null if unknown"),
   lastAt: describeSchema(orNull(string), "The time of its last response"),
 });
 /** A session with its subagents. */
@@ -62,7 +63,7 @@ export const COUNTED_PROMPT = object({
   start: offset,
   at: orNull(string),
   agent: string,
-  project: string,
+  project: describeSchema(orNull(string), "As in a list of sessions; null if unknown"),
   subagents: describeSchema(count, "Subagents that it started; they are in the sums"),
 });
 /** A prompt with all that answered it. */
@@ -150,8 +151,9 @@ export interface UsageOptions {
   readonly until?: string;
   /** The time zone of days, such as `Europe/Berlin`. Default: the server's. */
   readonly tz?: string;
-  /** A program or its dialect, and a directory or its name. */
+  /** A program or its dialect. */
   readonly agent?: string;
+  /** `=` and a project, part of the name of one, or a directory and all below it. */
   readonly project?: string;
   /** What `series` are. Default: agent. */
   readonly by?: "agent" | "project" | "model";

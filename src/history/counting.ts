@@ -1,14 +1,17 @@
 /** Counting: what the sessions of a history used, by day, session, model and so on. */
 
+import type { Host } from "../core/base/host.ts";
+import { projectFilter } from "../sessions/list/whose.ts";
 import type { LedgerFile } from "../usage/ledger/pack.ts";
 import { openUsage } from "../usage/open-usage.ts";
 import { agentNameOf, agentNames, fileFilter } from "../usage/report/agent-choice.ts";
-import type { CountedUsage } from "../usage/report/counted-usage.ts";
+import { type CountedUsage, sessionNameIn } from "../usage/report/counted-usage.ts";
 import { Days, type Period } from "../usage/report/days.ts";
 import {
   byFile,
   byModel,
   byPeriod,
+  bySession,
   type Group,
   type Grouping,
   groupBy,
@@ -17,12 +20,17 @@ import {
 import type { HistoryUsageOptions, UsageGrouping } from "./options.ts";
 import type { Places } from "./places.ts";
 
+export interface UsageGroup extends Group {
+  /** Of a session, by `session`; else null. */
+  readonly title: string | null;
+}
+
 export interface HistoryUsage {
   readonly by: UsageGrouping;
   /** The time zone of the days. */
   readonly zone: string;
   /** Days and sessions in their order; all others the most expensive first. */
-  readonly groups: readonly Group[];
+  readonly groups: readonly UsageGroup[];
   readonly total: Group;
   /** Sessions that could not be read, and are not counted. */
   readonly unreadable: readonly string[];
@@ -38,7 +46,7 @@ export async function countUsage(
   places: Places,
   options: HistoryUsageOptions,
 ): Promise<HistoryUsage> {
-  const { by = "day", since, until, signal, onProgress } = options;
+  const { by = "day", since, until, model, signal, onProgress } = options;
   const { host, cwd, onWarning } = places;
   const days = new Days(options.zone);
   const unreadable: string[] = [];
@@ -56,16 +64,30 @@ export async function countUsage(
   signal?.throwIfAborted();
   if (!isKept) onWarning("what was counted could not be kept, and is counted again the next time");
   const roots = new Set(stores.map(({ dialect, root }) => `${dialect}\0${root}`));
-  const isChosen = fileFilter(options.agent, options.project) ?? (() => true);
+  const { project } = options;
+  const isProject = project === undefined ? undefined : projectFilter(project, cwd);
+  const isChosen = fileFilter(options.agent, isProject) ?? (() => true);
   const isWanted = (file: LedgerFile) => {
     // What was counted of sessions that are gone counts, too, unless places are named.
     const isHere = places.isEverywhere || roots.has(`${file.dialect}\0${file.root}`);
     return isHere && isChosen(file);
   };
   const grouping = await groupingOf(places, usage, days, by, isWanted);
-  const rows = usage.chosen(days, { since, until, isWanted });
-  const groups = groupBy(usage, rows, grouping).sort(orderOf(by));
-  return { by, zone: days.zone, groups, total: totalOf(groups), unreadable };
+  const rows = usage.chosen(days, { since, until, isWanted, model: model?.toLowerCase() });
+  const counted = groupBy(usage, rows, grouping).sort(orderOf(by));
+  const groups = by === "session" ? await titled(host, usage, counted) : counted.map(untitled);
+  return { by, zone: days.zone, groups, total: totalOf(counted), unreadable };
+}
+
+const untitled = (group: Group): UsageGroup => ({ ...group, title: null });
+
+async function titled(host: Host, usage: CountedUsage, groups: Group[]): Promise<UsageGroup[]> {
+  const { sessionTitles } = await import("./session-titles.ts");
+  const titles = await sessionTitles(host, usage, new Set(groups.map(({ key }) => key)));
+  return groups.map((group) => {
+    const title = titles.get(group.key)?.title ?? null;
+    return { ...group, key: sessionNameIn(group.key), title };
+  });
 }
 
 async function groupingOf(
@@ -78,7 +100,7 @@ async function groupingOf(
   const period = PERIODS[by];
   if (period !== undefined) return byPeriod(usage, days, period);
   if (by === "model") return byModel(usage);
-  if (by === "session") return byFile(usage, (file) => usage.sessionOf(file));
+  if (by === "session") return bySession(usage);
   if (by === "project") return byFile(usage, (file) => usage.projectOf(file));
   if (by === "agent") return byFile(usage, ({ dialect }) => agentNameOf(dialect));
   const names = await agentNames(host, usage.ledger.files.filter(isWanted));

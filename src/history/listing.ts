@@ -1,21 +1,14 @@
 /** Listing: the sessions of a history with their summaries, and which of them are meant. */
 
-import { dialectNamed } from "../dialects/all.ts";
 import { labelOf } from "../dialects/registry.ts";
 import type { FoundStore } from "../sessions/list/find-stores.ts";
 import { goneSessions } from "../sessions/list/gone-sessions.ts";
 import { listPage } from "../sessions/list/list-page.ts";
-import {
-  isAgentMeant,
-  isDialectMeant,
-  type ProjectFilter,
-  programIdOf,
-  projectFilter,
-  projectOf,
-} from "../sessions/list/whose.ts";
+import { programIdOf } from "../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../sessions/store/list.ts";
 import type { SessionSummary } from "../sessions/store/store-api.ts";
-import { endOf, type HistoryFilter, timeOf } from "./options.ts";
+import { ChosenSessions, keyOf, type SessionFilter } from "./chosen-sessions.ts";
+import { endOf, type HistoryFilter, type SessionChoice, timeOf } from "./options.ts";
 import type { Places } from "./places.ts";
 
 /** A session in a list. */
@@ -24,6 +17,11 @@ export interface ListedSession extends SessionSummary {
   readonly name: string;
   /** The agent's program, as its users call it; null: the dialect is of no program. */
   readonly program: string | null;
+  /**
+   * US dollars as `usage` counts them, with its subagents; null: unknown. Only if sorted by `spend`:
+   * all sessions are counted before.
+   */
+  readonly cost?: number | null;
   /** It was signed, and its log is gone: only its id, place and time are known. */
   readonly isMissing: boolean;
 }
@@ -32,93 +30,97 @@ export async function* listSessions(
   places: Places,
   filter: HistoryFilter,
 ): AsyncGenerator<ListedSession> {
-  const { sort = "updated", limit = Number.POSITIVE_INFINITY, signal, onProgress } = filter;
+  const { sort = "updated", limit = Number.POSITIVE_INFINITY, subagents = true } = filter;
+  const { signal, onProgress } = filter;
   const { host, lookups, onWarning } = places;
-  const chosen = new ChosenSessions(filter, places.cwd);
+  const chosen = new ChosenSessions(filterOf(filter), places.cwd);
   const stores = chosen.storesOf(await places.stores());
   const page = await listPage(stores, {
     host,
     sort,
-    limit,
+    limit: sort === "spend" ? Number.POSITIVE_INFINITY : limit,
     gone: await goneSessions(host, lookups),
-    isShown: (line) => chosen.has(summaryOf(line)),
+    isShown: (line) => {
+      const session = summaryOf(line);
+      return chosen.has(session) && (subagents || !chosen.isSubagents(session));
+    },
     onFound: (lines) => chosen.found(lines),
     onRecords: () => {},
     onWarning,
     ...(signal && { signal }),
     ...(onProgress && { onProgress: (_, done, total) => onProgress(done, total) }),
   });
-  for (const line of page?.sessions ?? []) {
+  const lines = page?.sessions ?? [];
+  const costs = sort === "spend" ? await counted(places, lines, stores, filter) : null;
+  for (const line of (costs === null ? lines : [...costs.keys()]).slice(0, limit)) {
     signal?.throwIfAborted();
-    yield listed(line);
+    yield listed(line, costs);
   }
 }
 
-function listed(line: SessionLine): ListedSession {
+async function counted(
+  { host, cwd, onWarning }: Places,
+  lines: readonly SessionLine[],
+  stores: readonly FoundStore[],
+  { signal, onProgress }: HistoryFilter,
+): Promise<Map<SessionLine, number | null>> {
+  const { sessionCosts } = await import("./session-costs.ts");
+  return sessionCosts(host, lines, {
+    cwd,
+    stores,
+    onFailure: (id) => onWarning(`${id} could not be counted`),
+    onProgress: (done, total) => {
+      signal?.throwIfAborted();
+      onProgress?.(done, total);
+    },
+  });
+}
+
+function listed(
+  line: SessionLine,
+  costs: ReadonlyMap<SessionLine, number | null> | null,
+): ListedSession {
   const { dialect } = line.place;
   return {
     ...summaryOf(line),
+    ...(costs && { cost: costs.get(line) ?? null }),
     name: programIdOf(dialect, line.id),
     program: labelOf(dialect),
     isMissing: line.isMissing === true,
   };
 }
 
-/** Which sessions a filter means. */
-export class ChosenSessions {
-  readonly #filter: HistoryFilter;
-  readonly #isProject: ProjectFilter | null;
-  readonly #found = new Set<string>();
-
-  constructor(filter: HistoryFilter, cwd: string) {
-    const { project } = filter;
-    this.#filter = filter;
-    this.#isProject = project === undefined ? null : projectFilter(project, cwd);
-  }
-
-  /** The stores that may have sessions of the agent. */
-  storesOf(stores: readonly FoundStore[]): FoundStore[] {
-    const { agent } = this.#filter;
-    if (agent === undefined) return [...stores];
-    return stores.filter(({ dialect }) => {
-      return isDialectMeant(dialect, agent) || dialectNamed(dialect).program === undefined;
-    });
-  }
-
-  /** Call it with all sessions first: a subagent's is left out if its parent is listed. */
-  found(lines: readonly SessionLine[]): void {
-    if (this.#filter.subagents !== false) return;
-    for (const { id, place } of lines) {
-      this.#found.add(keyOf(place, id));
-      this.#found.add(keyOf(place, programIdOf(place.dialect, id)));
-    }
-  }
-
-  has(session: SessionSummary): boolean {
-    const { agent, model, status, title, since, until, subagents } = this.#filter;
-    if (agent !== undefined && !isAgentMeant(session, agent)) return false;
-    if (this.#isProject?.(projectOf(session), session.repository) === false) return false;
-    if (model !== undefined && !isPart(model, session.model)) return false;
-    if (status !== undefined && session.status !== status) return false;
-    if (title !== undefined && !isPart(title, session.title)) return false;
-    const at = session.updatedAt === null ? session.mtimeMs : Date.parse(session.updatedAt);
-    if (since !== undefined && at < timeOf(since)) return false;
-    if (until !== undefined && at >= endOf(until)) return false;
-    return subagents !== false || !this.#isSubagents(session);
-  }
-
-  /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
-  #isSubagents({ dialect, root, id, parent }: SessionSummary): boolean {
-    const { program } = dialectNamed(dialect);
-    if (parent === null || parent === id || !program || program.hasForks) return false;
-    return this.#found.has(keyOf({ dialect, root }, parent));
-  }
+/** With times as numbers. */
+function filterOf(filter: HistoryFilter): SessionFilter {
+  const { since, until } = filter;
+  return {
+    ...filter,
+    since: since === undefined ? undefined : timeOf(since),
+    until: until === undefined ? undefined : endOf(until),
+  };
 }
 
-function isPart(part: string, text: string | null): boolean {
-  return text?.toLowerCase().includes(part.toLowerCase()) ?? false;
-}
+/** Which sessions a choice means, by place and id. */
+export type IsChosen = (place: FoundStore, id: string) => boolean;
 
-function keyOf({ dialect, root }: FoundStore, id: string): string {
-  return `${dialect}\0${root}\0${id}`;
+/** The stores that may have such sessions. Summaries are read only if something in them is asked for. */
+export async function sessionChoice(
+  places: Places,
+  choice: SessionChoice,
+): Promise<{ readonly stores: readonly FoundStore[]; readonly isChosen: IsChosen }> {
+  const { agent, project, model, since, until, signal } = choice;
+  const chosen = new ChosenSessions(filterOf(choice), places.cwd);
+  const stores = chosen.storesOf(await places.stores());
+  if ((agent ?? project ?? model ?? since ?? until) === undefined) {
+    return { stores, isChosen: () => true };
+  }
+  const page = await listPage(stores, {
+    host: places.host,
+    limit: Number.POSITIVE_INFINITY,
+    isShown: (line) => chosen.has(summaryOf(line)),
+    onWarning: places.onWarning,
+    ...(signal && { signal }),
+  });
+  const keys = new Set(page?.sessions.map(({ place, id }) => keyOf(place, id)));
+  return { stores, isChosen: (place, id) => keys.has(keyOf(place, id)) };
 }

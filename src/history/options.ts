@@ -22,20 +22,20 @@ export interface Cancellable {
 export interface SessionChoice extends Cancellable {
   /** As its users call the program, a dialect, or the name that the session gives its agent. */
   readonly agent?: string;
-  /** A path and all below it, the name of a directory, or `owner/name` of a repository. */
+  /** Part of the name of one, a directory and all below it, or `=` and a session's `project`. */
   readonly project?: string;
-}
-
-export interface HistoryFilter extends SessionChoice {
   /** Part of the name of the last model. */
   readonly model?: string;
-  readonly status?: SessionStatus;
-  /** Part of the title. */
-  readonly title?: string;
   /** Last changed then or later: `2026-11-15`, or a time in ISO 8601. */
   readonly since?: string;
   /** Last changed on that day or before it, or before that time. */
   readonly until?: string;
+}
+
+export interface HistoryFilter extends SessionChoice {
+  readonly status?: SessionStatus;
+  /** Part of the title. */
+  readonly title?: string;
   /** False: without sessions that another listed session started. Default: true. */
   readonly subagents?: boolean;
   /** Newest or largest first. Default: `updated`. */
@@ -45,7 +45,8 @@ export interface HistoryFilter extends SessionChoice {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export interface HistorySearchOptions extends Cancellable {
+/** Here `since` and `until` are about entries. */
+export interface HistorySearchOptions extends SessionChoice {
   readonly limit?: number;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -55,12 +56,10 @@ export const USAGE_GROUPINGS = [
 ] as const;
 export type UsageGrouping = (typeof USAGE_GROUPINGS)[number];
 
+/** Here `model` is a response's, and `since` and `until` are its days, both included. */
 export interface HistoryUsageOptions extends SessionChoice {
   /** Default: `day`. */
   readonly by?: UsageGrouping;
-  /** Days, both included: `2026-11-15`. */
-  readonly since?: string;
-  readonly until?: string;
   /** Of the days, such as Europe/Berlin. Default: this process's. */
   readonly zone?: string;
   readonly onProgress?: (done: number, total: number) => void;
@@ -167,7 +166,14 @@ type Kind = OptionKind | "texts" | "numbers" | "number" | "time" | "day" | reado
 type Kinds<Options> = Readonly<Record<keyof Options, Kind>>;
 
 const CANCELLABLE: Kinds<Cancellable> = { signal: "object" };
-const CHOICE: Kinds<SessionChoice> = { ...CANCELLABLE, agent: "text", project: "text" };
+const CHOICE: Kinds<SessionChoice> = {
+  ...CANCELLABLE,
+  agent: "text",
+  project: "text",
+  model: "text",
+  since: "time",
+  until: "time",
+};
 const WITHHELD: Kinds<Withheld> = {
   texts: "texts",
   entries: "numbers",
@@ -177,11 +183,8 @@ const WITHHELD: Kinds<Withheld> = {
 
 export const SESSION_FILTER: Kinds<HistoryFilter> = {
   ...CHOICE,
-  model: "text",
   status: SESSION_STATUSES,
   title: "text",
-  since: "time",
-  until: "time",
   subagents: "boolean",
   sort: SESSION_SORTS,
   limit: "number",
@@ -189,7 +192,7 @@ export const SESSION_FILTER: Kinds<HistoryFilter> = {
 };
 
 export const SEARCH_OPTIONS: Kinds<HistorySearchOptions> = {
-  ...CANCELLABLE,
+  ...CHOICE,
   limit: "number",
   onProgress: "function",
 };

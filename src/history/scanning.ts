@@ -27,11 +27,8 @@ import {
   scanOpened,
   scanTarget,
 } from "../evidence/scan/scan-stores.ts";
-import type { FoundStore } from "../sessions/list/find-stores.ts";
-import { listPage } from "../sessions/list/list-page.ts";
 import { type FoundSession, openFoundSession } from "../sessions/list/session-place.ts";
-import { summaryOf } from "../sessions/store/list.ts";
-import { ChosenSessions } from "./listing.ts";
+import { sessionChoice } from "./listing.ts";
 import type { HistoryScanOptions } from "./options.ts";
 import type { Places } from "./places.ts";
 
@@ -132,9 +129,7 @@ async function allTargets(
   options: HistoryScanOptions,
   unreadable: ScanResult[],
 ): Promise<ScanTarget[]> {
-  const chosen = new ChosenSessions(options, places.cwd);
-  const stores = chosen.storesOf(await places.stores());
-  const isChosen = await choiceOf(places, chosen, stores, options);
+  const { stores, isChosen } = await sessionChoice(places, options);
   const targets: ScanTarget[] = [];
   for (const place of stores) {
     const onUnreadable = ({ id, path, cause }: Unreadable) => {
@@ -147,26 +142,6 @@ async function allTargets(
     }
   }
   return targets;
-}
-
-/** Summaries are read only if something in them is asked for. */
-async function choiceOf(
-  { host, onWarning }: Places,
-  chosen: ChosenSessions,
-  stores: readonly FoundStore[],
-  { agent, project, signal }: HistoryScanOptions,
-) {
-  if (agent === undefined && project === undefined) return () => true;
-  const page = await listPage(stores, {
-    host,
-    limit: Number.POSITIVE_INFINITY,
-    isShown: (line) => chosen.has(summaryOf(line)),
-    onWarning,
-    ...(signal && { signal }),
-  });
-  const keys = page?.sessions.map(({ place, id }) => `${place.dialect}\0${place.root}\0${id}`);
-  const known = new Set(keys);
-  return ({ dialect, root }: FoundStore, id: string) => known.has(`${dialect}\0${root}\0${id}`);
 }
 
 function checkRules(asked: readonly string[], known: readonly string[]): void {

@@ -7,9 +7,9 @@ import { labelOf } from "../dialects/registry.ts";
 import { Catalog } from "../sessions/catalog/catalog.ts";
 import type { FoundStore } from "../sessions/list/find-stores.ts";
 import { knownRowOf } from "../sessions/list/listing-row.ts";
-import { projectOf } from "../sessions/list/whose.ts";
 import type { FindEntriesOptions } from "../sessions/search/find-entries.ts";
 import { freshenIndex, HURRIED } from "../sessions/search/freshen-index.ts";
+import type { QueryFilter } from "../sessions/search/query.ts";
 import { againIfDamaged, SearchIndex } from "../sessions/search/search-index.ts";
 import {
   type HitPage,
@@ -17,7 +17,8 @@ import {
   searchPage,
   understandQuery,
 } from "../sessions/search/search-page.ts";
-import type { HistorySearchOptions } from "./options.ts";
+import { sessionChoice } from "./listing.ts";
+import { endOf, type HistorySearchOptions, timeOf } from "./options.ts";
 import type { Places } from "./places.ts";
 
 /** What the session of a hit is called. */
@@ -53,9 +54,10 @@ export async function* searchEntries(
   text: string,
   options: HistorySearchOptions,
 ): AsyncGenerator<EntryFound> {
-  const { limit = Number.POSITIVE_INFINITY, signal } = options;
-  const query = understandQuery(text, Date.now());
-  const stores = await places.stores();
+  const { limit = Number.POSITIVE_INFINITY, signal, since, until, ...choice } = options;
+  const words = understandQuery(text, Date.now());
+  const query = { ...words, filters: [...words.filters, ...times(since, until)] };
+  const { stores, isChosen } = await sessionChoice(places, choice);
   const index = await SearchIndex.open(searchPathNextTo(catalogPath()));
   const names = new KnownNames(places.host);
   try {
@@ -66,6 +68,7 @@ export async function* searchEntries(
       const room = Math.min(PAGE, limit - count);
       const asked: FindEntriesOptions<FoundStore> = {
         places: stores,
+        isWanted: isChosen,
         after,
         limit: room,
         examinedMax: EXAMINED,
@@ -80,6 +83,16 @@ export async function* searchEntries(
     await names.close();
     index.close();
   }
+}
+
+function times(since: string | undefined, until: string | undefined): QueryFilter[] {
+  const filter = (by: "since" | "until", ms: number): QueryFilter => {
+    return { by, value: new Date(ms).toISOString(), isNot: false };
+  };
+  return [
+    ...(since === undefined ? [] : [filter("since", timeOf(since))]),
+    ...(until === undefined ? [] : [filter("until", endOf(until))]),
+  ];
 }
 
 async function update(
@@ -102,7 +115,7 @@ async function update(
   if (unreadable > 0) onWarning(`${unreadable} sessions could not be read, and are not searched`);
 }
 
-function entryFound(hit: SearchHit, names: SessionNames): EntryFound {
+export function entryFound(hit: SearchHit, names: SessionNames): EntryFound {
   const { place, id, start, end, role, at, tools, snippet } = hit;
   const { dialect, root } = place;
   return { session: id, dialect, root, ...names, start, end, role, at, tools, snippet };
@@ -129,7 +142,7 @@ export class KnownNames {
     const names = {
       program: labelOf(dialect),
       agent,
-      project: projectOf({ dialect, root, agent, project }),
+      project,
       title,
     };
     this.#known.set(key, names);

@@ -5,7 +5,7 @@
  * A program may record the same usage on messages, at the end of a turn and at the end of the session:
  * the end of a turn counts instead of its messages. Of the session's end counts what the rows before
  * it lack: the total is the one that listings show (sessions/summary/usage-fold.ts). It is added to
- * the last response of its model, for an end is no response.
+ * the last response of its model, for an end is no response; a cost is divided among all.
  *
  * Ids of messages hold within the session. A session that is written again as a whole is read as a
  * whole: of a message that is there twice, the last one counts. A fork or an unpacked copy begins with
@@ -23,6 +23,7 @@ import { type MessageOrigin, originIn, originName, threadIn } from "../dialects/
 import type { FoundLog } from "../dialects/session-row.ts";
 import { SessionWindow } from "../sessions/list/session-window.ts";
 import type { Session } from "../sessions/store/session.ts";
+import { projectFacts, projectOfStore } from "../sessions/summary/project.ts";
 import type { LedgerFile, PackedFile } from "./ledger/pack.ts";
 import { Hash, type RowSet } from "./row-set.ts";
 import { scopeIn } from "./scan/file-scan.ts";
@@ -81,6 +82,8 @@ export class EntryUsage {
   /** On messages of the current turn. */
   #waiting: Used[] = [];
   #isAny = false;
+  /** The last that was named: usage without a model is of that. */
+  #model: string | null = null;
   /** What it was copied from. */
   origin: MessageOrigin | null = null;
 
@@ -92,7 +95,9 @@ export class EntryUsage {
 
   /** `memory` is what read the entry. */
   add(entry: Entry, start: number, memory?: Pick<LineMemory, "modelsOf">): void {
-    const { kind, usage, at, model, messageId, parts } = entry;
+    const { kind, usage, at, messageId, parts } = entry;
+    this.#model = entry.model ?? this.#model;
+    const model = this.#model;
     // The last report before any usage names the first of the sessions.
     if (!this.#isAny) this.origin = originIn(parts) ?? this.origin;
     if (usage === null) return;
@@ -124,13 +129,17 @@ export class EntryUsage {
     const counted = this.#set.countsByModel();
     const all = [...counted.values()].reduce(sumOf, NOTHING);
     let left = lackOf(countsIn(used.usage), all);
+    const spend = used.usage.spend === null ? null : (left[SPEND] ?? 0);
+    const end = `end ${used.at ?? used.start}`;
     for (const [model, usage] of models ?? [[used.model ?? "", used.usage] as const]) {
       const before = models === null ? all : (counted.get(model) ?? NOTHING);
       const lack = lackOf(countsIn(usage), before).map((count, n) => Math.min(count, left[n] ?? 0));
       left = lackOf(left, lack);
-      const messageId = `end ${used.at ?? used.start} ${model}`;
-      this.#put({ ...used, usage: usageIn(lack), model, messageId, isRest: true });
+      const messageId = `${end} ${model}`;
+      this.#put({ ...used, usage: usageIn(lack, null), model, messageId, isRest: true });
     }
+    if (spend === null || this.#set.spread(spend)) return;
+    this.#put({ ...used, usage: usageIn(NOTHING, spend), messageId: `${end} cost` });
   }
 
   #put(used: Used, flags = 0): void {
@@ -144,8 +153,7 @@ export class EntryUsage {
 type Counts = readonly number[];
 
 const NOTHING: Counts = [0, 0, 0, 0, 0];
-/** Less is what adding dollars leaves. */
-const SPEND_MIN = 1e-9;
+const SPEND = 4;
 
 function countsIn(usage: Usage): Counts {
   const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens, spend } = usage;
@@ -153,14 +161,17 @@ function countsIn(usage: Usage): Counts {
   return counts.map((count) => Math.max(0, count ?? 0));
 }
 
-function usageIn([input = 0, output = 0, written = 0, read = 0, spend = 0]: Counts): Usage {
+function usageIn(
+  [input = 0, output = 0, written = 0, read = 0]: Counts,
+  spend: number | null,
+): Usage {
   return {
     inputTokens: input,
     outputTokens: output,
     cacheWriteTokens: written,
     cacheReadTokens: read,
     totalTokens: null,
-    spend: spend < SPEND_MIN ? null : spend,
+    spend,
   };
 }
 
@@ -236,6 +247,11 @@ export function describe(
   // A fork is a session of its own, which begins with the rows of another.
   const isFork = dialect.program?.hasForks === true;
   const replays = thread.replays ?? (isFork ? above : null);
+  const place = { cwd: about?.cwd || standing?.about?.cwd || "", remote: about?.remote ?? "" };
+  const isKnown = known && place.cwd === "" && place.remote === "";
+  const { project, directory } = isKnown
+    ? known
+    : projectFacts(place, projectOfStore(dialect.name, root));
   return {
     dialect: dialect.name,
     root,
@@ -246,7 +262,8 @@ export function describe(
     reached: counted.reached,
     name,
     parent: isFork ? null : (above ?? known?.parent ?? null),
-    project: about?.cwd || standing?.about?.cwd || (known?.project ?? null),
+    project,
+    directory,
     scope: counted.origin ?? scopeIn(counted.about) ?? known?.scope ?? name,
     replays: replays ?? known?.replays ?? null,
     startedAt: thread.startedAt ?? known?.startedAt ?? null,

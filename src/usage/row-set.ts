@@ -6,7 +6,7 @@
  * Hash: 64 bits from the bytes of an id, as two numbers of 32 bits.
  */
 
-import { COUNTS, Columns } from "./columns.ts";
+import { COUNTS, Columns, rowTokens } from "./columns.ts";
 import { FLAGS } from "./usage-row.ts";
 
 const SCRATCH = new Float64Array(1);
@@ -58,9 +58,25 @@ export class RowSet {
     const at = rows.model.subarray(0, rows.length).lastIndexOf(next.model[0] ?? 0);
     if (at < this.#firstRow) return false;
     for (const name of COUNTS) rows[name][at] = (rows[name][at] ?? 0) + (next[name][0] ?? 0);
-    const recorded = next.recorded[0] ?? Number.NaN;
-    if (!Number.isNaN(recorded)) rows.recorded[at] = (rows.recorded[at] || 0) + recorded;
     rows.flags[at] = (rows.flags[at] ?? 0) | ((next.flags[0] ?? 0) & FLAGS.implausible);
+    return true;
+  }
+
+  /**
+   * Divides a cost that was recorded for the session among the rows of the current file that have
+   * none, by their tokens; with no such row, the last one has it. False if there is no row.
+   */
+  spread(dollars: number): boolean {
+    const { rows } = this;
+    if (rows.length === this.#firstRow) return false;
+    const all = Array.from({ length: rows.length - this.#firstRow }, (_, n) => this.#firstRow + n);
+    const bare = all.filter((row) => Number.isNaN(rows.recorded[row] ?? 0));
+    const among = bare.length > 0 ? bare : all.slice(-1);
+    const whole = among.reduce((sum, row) => sum + rowTokens(rows, row), 0);
+    for (const row of among) {
+      const share = whole > 0 ? rowTokens(rows, row) / whole : 1 / among.length;
+      rows.recorded[row] = (rows.recorded[row] || 0) + dollars * share;
+    }
     return true;
   }
 

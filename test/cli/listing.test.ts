@@ -75,7 +75,7 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
     const [heading, ...rows] = stdout.trimEnd().split("\n");
     assert.match(
       heading ?? "",
-      /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +COST +UPDATED +PROJECT +BRANCH +TITLE$/,
+      /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +UPDATED +PROJECT +BRANCH +TITLE$/,
     );
     return rows.map((row) => row.split(/ {2,}/)[0]);
   };
@@ -85,10 +85,10 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
   assert.deepEqual(await ids("--sort", "id", "--dialect", "rye"), ["dear-1", LONG_ID]);
   assert.deepEqual(await ids("--root", join(user.home, ".homeagent")), ["cook/s1"]);
   const { stdout } = await user.run(["ls", "--sort", "id"]);
-  expect(stdout).toMatch(/^cook\/s1 .* gpt-y +– +1 +7 +– +2026-02-10T05:06:41.000Z +– +– +soup$/m);
-  expect(stdout).toMatch(
-    /^dear-1 .* completed +\d+ +5 +\$2.0000 +2026-02-09T04:03:50.365Z +\S+ +– +dear$/m,
-  );
+  expect(stdout).toMatch(/^cook\/s1 .* gpt-y +– +1 +7 +2026-02-10T05:06:41.000Z +– +– +soup$/m);
+  expect(stdout).toMatch(/^dear-1 .* completed +\d+ +5 +2026-02-09T04:03:50.365Z +\S+ +– +dear$/m);
+  const priced = await user.run(["ls", "--sort", "cost"]);
+  expect(priced.stdout).toMatch(/ COST .*\ndear-1 .* completed +\d+ +5 +\$2.0000 +2026-02-09/);
   const wrong = await user.run(["ls", "--sort", "color"]);
   assert.equal(wrong.code, 2);
 });

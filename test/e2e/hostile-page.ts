@@ -81,6 +81,7 @@ export function pageWith(...texts: readonly string[]): string {
   const facts: PageFacts = {
     session: text,
     project: null,
+    directory: null,
     branch: null,
     dialect: text,
     title: text,

@@ -55,6 +55,41 @@ test("a filter means a session by its agent, project, title, model, status and t
   }
 });
 
+test("search, usage and scan take the filters of the commands", async () => {
+  const { project } = await historyHome();
+  const history = openHistory({ cwd: project });
+  for (const [filter, isMeant] of [
+    [{ agent: "claude code" }, true],
+    [{ agent: "codex" }, false],
+    [{ project: "APP" }, true],
+    [{ project: "=app" }, false],
+    [{ model: "OPUS" }, true],
+    [{ model: "gpt" }, false],
+    [{ since: "2026-11-02", until: "2026-11-02" }, true],
+    [{ since: "2026-11-03" }, false],
+    [{ until: "2026-11-01" }, false],
+  ] as const) {
+    const ways = { search: [] as string[], scan: [] as string[], usage: [] as string[] };
+    for await (const { session } of history.search("webhook", filter)) ways.search.push(session);
+    for await (const { session } of history.scan(filter)) ways.scan.push(session);
+    const { groups } = await history.usage({ by: "session", ...filter });
+    ways.usage = groups.map(({ key, title }) => `${key} ${title}`);
+    const [found, of] = ["-home-me-app/s1", JSON.stringify(filter)];
+    assert.deepEqual(ways.search, isMeant ? [found] : [], of);
+    assert.equal(ways.scan.includes(found), isMeant, of);
+    assert.deepEqual(ways.usage, isMeant ? ["s1 Why does the webhook fail?"] : [], of);
+  }
+  for (const wrong of [{ model: 3 }, { since: "yesterday" }, { subagents: false }]) {
+    await assert.rejects(
+      history
+        .search("x", wrong as object)
+        [Symbol.asyncIterator]()
+        .next(),
+      /\S/,
+    );
+  }
+});
+
 test("a subagent's session is left out on request, if the one that started it is listed", async () => {
   const { home } = await historyHome();
   const at = Date.parse("2026-11-02T11:00:00Z");

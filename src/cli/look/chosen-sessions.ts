@@ -3,19 +3,10 @@
  * subagent's session is meant only on request if the session that started it is listed.
  */
 
-import { dialectNamed } from "../../dialects/all.ts";
+import { ChosenSessions, keyOf, type SessionFilter } from "../../history/chosen-sessions.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import { listPage } from "../../sessions/list/list-page.ts";
-import {
-  isAgentMeant,
-  isDialectMeant,
-  isKnownAgent,
-  knownAgents,
-  type ProjectFilter,
-  programIdOf,
-  projectFilter,
-  projectOf,
-} from "../../sessions/list/whose.ts";
+import { isAgentMeant, isKnownAgent, knownAgents } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import { type Io, type OptionValue, type Run, textOption, UsageError } from "../command/command.ts";
@@ -23,16 +14,6 @@ import { progressOn } from "../command/interruption.ts";
 import { whereOf } from "../command/options.ts";
 import { timeOption } from "../command/time-option.ts";
 import { NO_STORES, warnOfJournal } from "./store-notes.ts";
-
-export interface SessionFilter {
-  readonly agent: string | undefined;
-  readonly project: string | undefined;
-  /** Last changed then or later, and before then: milliseconds. */
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-  /** Part of the model's name. */
-  readonly model: string | undefined;
-}
 
 export interface SessionChoice extends SessionFilter {
   /** Subagents too. */
@@ -89,7 +70,7 @@ async function listChosen(
   where: StoreLookup,
   io: Io,
 ): Promise<SessionSummary[]> {
-  const chosen = new ChosenSessions({ ...choice, cwd: where.cwd });
+  const chosen = new ShownSessions({ ...choice, cwd: where.cwd });
   const all = await findStores(where);
   const stores = chosen.storesOf(all);
   await warnOfJournal(stores, io);
@@ -115,20 +96,19 @@ export async function tellNoStores(where: StoreLookup, io: Io): Promise<void> {
 
 const NAMES_LISTED_MAX = 40;
 
-export class ChosenSessions {
+/** What the filters of a command mean, and why nothing is shown. */
+export class ShownSessions {
   readonly #choice: SessionChoice;
-  readonly #isProject: ProjectFilter | null;
-  readonly #found = new Set<string>();
+  readonly #chosen: ChosenSessions;
   readonly #agents = new Set<string>();
   readonly #projects = new Set<string>();
   #isAgentKnown: boolean;
   hidden = 0;
 
   constructor(choice: SessionChoice) {
-    const { agent, project, cwd } = choice;
     this.#choice = choice;
-    this.#isProject = project === undefined ? null : projectFilter(project, cwd);
-    this.#isAgentKnown = agent === undefined;
+    this.#chosen = new ChosenSessions(choice, choice.cwd);
+    this.#isAgentKnown = choice.agent === undefined;
   }
 
   /** Null if every session is shown, so that none has to be looked at. */
@@ -140,20 +120,12 @@ export class ChosenSessions {
 
   /** The stores that may have sessions of the agent. */
   storesOf(stores: readonly FoundStore[]): FoundStore[] {
-    const { agent } = this.#choice;
-    if (agent === undefined) return [...stores];
-    return stores.filter(({ dialect }) => {
-      return isDialectMeant(dialect, agent) || dialectNamed(dialect).program === undefined;
-    });
+    return this.#chosen.storesOf(stores);
   }
 
   /** Call it with all sessions before any is shown. */
   found(lines: readonly SessionLine[]): void {
-    if (this.isShown === null) return;
-    for (const { id, place } of lines) {
-      this.#found.add(keyOf(place, id));
-      this.#found.add(keyOf(place, programIdOf(place.dialect, id)));
-    }
+    if (this.isShown !== null) this.#chosen.found(lines);
   }
 
   /** Why nothing is shown; throws wrong usage if there is no such agent. */
@@ -176,40 +148,12 @@ export class ChosenSessions {
   #isShown(line: SessionLine): boolean {
     const { agent, isAll } = this.#choice;
     const session = summaryOf(line);
-    const project = projectOf(session);
     if (session.agent !== null) this.#agents.add(session.agent);
-    if (project !== null) this.#projects.add(project);
-    if (agent !== undefined) {
-      if (!isAgentMeant(session, agent)) return false;
-      this.#isAgentKnown = true;
-    }
-    if (this.#isProject?.(project, session.repository) === false) return false;
-    if (!this.#isOfTime(session)) return false;
-    if (!this.#isOfModel(session)) return false;
-    if (isAll || !this.#isSubagents(session)) return true;
+    if (session.project !== null) this.#projects.add(session.project);
+    if (agent !== undefined && isAgentMeant(session, agent)) this.#isAgentKnown = true;
+    if (!this.#chosen.has(session)) return false;
+    if (isAll || !this.#chosen.isSubagents(session)) return true;
     this.hidden++;
     return false;
   }
-
-  #isOfTime({ updatedAt, mtimeMs }: SessionSummary): boolean {
-    const { since = 0, until = Number.POSITIVE_INFINITY } = this.#choice;
-    const at = updatedAt === null ? mtimeMs : Date.parse(updatedAt);
-    return at >= since && at < until;
-  }
-
-  #isOfModel({ model }: SessionSummary): boolean {
-    const asked = this.#choice.model;
-    return asked === undefined || (model?.toLowerCase().includes(asked) ?? false);
-  }
-
-  /** Of a program: rye's and Entire's children are sessions of their own, and so is an orphan. */
-  #isSubagents({ dialect, root, id, parent }: SessionSummary): boolean {
-    const { program } = dialectNamed(dialect);
-    if (parent === null || parent === id || !program || program.hasForks) return false;
-    return this.#found.has(keyOf({ dialect, root }, parent));
-  }
-}
-
-function keyOf({ dialect, root }: FoundStore, id: string): string {
-  return `${dialect}\0${root}\0${id}`;
 }

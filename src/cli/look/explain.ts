@@ -72,7 +72,7 @@ export async function explain(
 }
 
 async function promptsOf(usage: CountedUsage, name: string): Promise<PromptGroup[]> {
-  const session = sessionsOf(usage).get(name);
+  const session = [...sessionsOf(usage).values()].find((each) => each.name === name);
   if (session === undefined) return [];
   const rows = new PromptRows(usage, usage.chosen(new Days("UTC")));
   return rows.groups(session, await traceCopies(nodeHost, session.own));

@@ -23,6 +23,8 @@ import { type SessionLine, unclosedJson } from "../../sessions/store/list.ts";
 export interface Flags {
   readonly live: ReadonlySet<SessionLine>;
   readonly fuller: FullerGenerations;
+  /** What they cost, if that was counted. */
+  readonly costs?: ReadonlyMap<SessionLine, number | null> | null;
   /** The record of its hooks, by the program's own session. */
   readonly records?: ReadonlyMap<SessionLine, SessionLine>;
 }
@@ -37,12 +39,13 @@ export function mark({ line, place }: SessionLine): string {
   return safeText(`,${place.json}/${line.logPathJson.slice(1)},"name":`);
 }
 
-function flagsOf(session: SessionLine, { live, fuller, records }: Flags): string {
+function flagsOf(session: SessionLine, { live, fuller, costs, records }: Flags): string {
   const { id, place, isMissing } = session;
   // The name is first: `mark` ends with it.
   const facts = [programIdOf(place.dialect, id), labelOf(place.dialect)];
   const [name, program] = facts.map((fact) => JSON.stringify(fact));
-  const whose = `"name":${name},"program":${program}`;
+  const cost = costs ? `,"cost":${costs.get(session) ?? null}` : "";
+  const whose = `"name":${name},"program":${program}${cost}`;
   if (isMissing) return `${whose},"live":false,"missing":true`;
   const generation = fuller.get(session);
   const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;

@@ -19,7 +19,7 @@ import {
 import type { GoneSession } from "../../sessions/list/gone-sessions.ts";
 import { listPage } from "../../sessions/list/list-page.ts";
 import { safeText } from "../../sessions/render/text.ts";
-import { mayStandOtherwise, type SessionLine, summaryOf } from "../../sessions/store/list.ts";
+import { mayStandOtherwise, type SessionLine } from "../../sessions/store/list.ts";
 import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
 import {
   EXIT_INTERRUPTED,
@@ -30,7 +30,7 @@ import {
 import { SORTS, whereOf } from "../command/options.ts";
 import { CHANGED_MAX, changedListing } from "./changed-listing.ts";
 import { changedLogs } from "./changed-logs.ts";
-import { ChosenSessions, filterOf, hasFilter, type SessionChoice } from "./chosen-sessions.ts";
+import { filterOf, hasFilter, type SessionChoice, ShownSessions } from "./chosen-sessions.ts";
 import {
   endOfLife,
   type Flags,
@@ -71,7 +71,7 @@ export interface ListingOptions {
 }
 
 /** Changes when the same sessions are printed differently. */
-const TEXT_VERSION = 2;
+const TEXT_VERSION = 3;
 
 /** A session that changed this recently will change again: its text is not worth caching. */
 const REST_MS = 2000;
@@ -89,7 +89,7 @@ export async function printListing(
   io: Io,
 ): Promise<number> {
   const { sort, limit, isJson } = options;
-  const chosen = new ChosenSessions({ ...options.choice, cwd: where.cwd });
+  const chosen = new ShownSessions({ ...options.choice, cwd: where.cwd });
   const all = (await findStores(where)).filter((store) => !options.isGone || isGuarded(store));
   const stores = chosen.storesOf(all);
   await warnOfJournal(stores, io);
@@ -127,7 +127,8 @@ export async function printListing(
   if (page === INTERRUPTED) return EXIT_INTERRUPTED;
   const costs =
     sort === "spend" ? await costsOf(page?.sessions ?? [], stores, where.cwd, io) : null;
-  const sessions = dearestFirst(page?.sessions ?? [], costs).slice(0, limit);
+  const dearest = costs === null ? (page?.sessions ?? []) : [...costs.keys()];
+  const sessions = dearest.slice(0, limit);
   if (sessions.length === 0) {
     io.err(chosen.whyNone() ?? (options.isGone ? NONE_GONE : nothingIn(all)));
   }
@@ -164,48 +165,25 @@ function keepListing(
   );
 }
 
-/** What each session cost, as recorded, else as `usage` counts it; as in a server's list. */
+/** What each session cost; counts sessions that changed. */
 async function costsOf(
   sessions: readonly SessionLine[],
   stores: readonly FoundStore[],
   cwd: string,
   io: Io,
-): Promise<ReadonlyMap<SessionLine, number>> {
-  const [{ openUsage }, { nodeHost }] = await Promise.all([
-    import("../../usage/open-usage.ts"),
+): Promise<ReadonlyMap<SessionLine, number | null>> {
+  const [{ sessionCosts }, { nodeHost }] = await Promise.all([
+    import("../../history/session-costs.ts"),
     import("../../core/base/node-host.ts"),
   ]);
-  const { usage } = await openUsage(nodeHost, {
+  const costs = await sessionCosts(nodeHost, sessions, {
     cwd,
-    nowMs: Date.now(),
     stores,
     onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
     onFailure: (id) => io.err(`warning: ${safeText(id)} could not be counted`),
   });
   io.progress(null);
-  const counted = new Map(
-    Array.from(usage.sessionCosts(), ({ place, costs }) => [
-      `${place.dialect}\0${place.root}`,
-      costs,
-    ]),
-  );
-  const costs = new Map<SessionLine, number>();
-  for (const line of sessions) {
-    const { dialect, root } = line.place;
-    const cost = summaryOf(line).spend ?? counted.get(`${dialect}\0${root}`)?.get(line.id) ?? null;
-    if (cost !== null) costs.set(line, cost);
-  }
   return costs;
-}
-
-/** As they are, without costs. */
-function dearestFirst(
-  sessions: readonly SessionLine[],
-  costs: ReadonlyMap<SessionLine, number> | null,
-): readonly SessionLine[] {
-  if (costs === null) return sessions;
-  const key = (line: SessionLine) => costs.get(line) ?? -1;
-  return sessions.toSorted((a, b) => key(b) - key(a));
 }
 
 /** Resolves to all of it when the last piece is printed. */
@@ -252,7 +230,7 @@ async function printKept(
   const path = keptListingPath();
   const kept = readCachedText(path, { question, nowMs });
   if (kept === null) return false;
-  const isUnfiltered = new ChosenSessions({ ...choice, cwd: "" }).isShown === null;
+  const isUnfiltered = new ShownSessions({ ...choice, cwd: "" }).isShown === null;
   const mayChange = isJson && sort === "updated" && isUnfiltered;
   const changed = changedLogs(kept.logs, stores, mayChange ? CHANGED_MAX : 0);
   if (changed === null) return false;

@@ -5,19 +5,16 @@
  */
 
 import { statSync } from "node:fs";
-import { basename } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { catalogPath, searchPathNextTo } from "../../core/base/node-paths.ts";
 import { versionOf } from "../../core/sqlite/sqlite.ts";
-import { labelOf } from "../../dialects/registry.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
-import { Catalog } from "../../sessions/catalog/catalog.ts";
+import { entryFound, KnownNames, type SessionNames } from "../../history/searching.ts";
 import { keepText, logLines, readCachedText } from "../../sessions/catalog/text-cache.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
-import { knownRowOf } from "../../sessions/list/listing-row.ts";
 import { notUnderstood } from "../../sessions/list/not-understood.ts";
-import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
+import { agentOf, programIdOf, projectName } from "../../sessions/list/whose.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { freshenIndex, HURRIED } from "../../sessions/search/freshen-index.ts";
 import { indexedIds, SEARCH_SCHEMA } from "../../sessions/search/index-table.ts";
@@ -44,7 +41,7 @@ import { whereOf } from "../command/options.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";
 import { cutTo, widthOf } from "../command/table.ts";
 import { changedLogs } from "./changed-logs.ts";
-import { choiceOf, filterOf, type IsChosen, type SessionFilter } from "./chosen-sessions.ts";
+import { choiceOf, filterOf, type IsChosen } from "./chosen-sessions.ts";
 import { relativeTime, shortIds, TITLE_SHARE } from "./session-table.ts";
 import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
@@ -70,7 +67,7 @@ export interface SearchRequest {
   readonly limit: number;
   readonly order: (typeof HIT_ORDERS)[number];
   /** Entries of then or later, and before then: milliseconds. */
-  readonly times: Pick<SessionFilter, "since" | "until">;
+  readonly times: { readonly since: number | undefined; readonly until: number | undefined };
   /** Which sessions; null: all. */
   readonly isChosen: IsChosen | null;
   readonly isJson: boolean;
@@ -192,14 +189,14 @@ async function printHits(
   const found = await sortedEntries(index, { ...query, filters }, places, order);
   const entries = isChosen ? found.filter(({ place, id }) => isChosen(place, id)) : found;
   const short = isJson || !io.isTerminal ? null : await shortIdsOf(index, places);
-  const sessions = new HitSessions();
+  const sessions = new KnownNames(nodeHost);
   const output = new ChunkedOutput(io);
   let count = 0;
   for await (const hit of readHits(nodeHost, query, entries)) {
     if (++count > limit) break;
     const about = await sessions.of(hit);
     const name = short?.(hit) ?? hit.id;
-    await output.add(isJson ? jsonLine(hitJson(hit, about)) : hitText(hit, name, about, io));
+    await output.add(isJson ? jsonLine(entryFound(hit, about)) : hitText(hit, name, about, io));
   }
   await sessions.close();
   await output.flush();
@@ -219,58 +216,15 @@ async function shortIdsOf(index: SearchIndex, places: readonly FoundStore[]) {
   return ({ place, id }: SearchHit) => short.get(keyOf(place, id));
 }
 
-/** What a hit's session is called: its program, agent, project and title, as in `ls --json`. */
-interface AboutSession {
-  readonly program: string | null;
-  readonly agent: string | null;
-  readonly project: string | null;
-  readonly title: string | null;
-}
-
-/** Looks each session up once. */
-class HitSessions {
-  readonly #known = new Map<string, AboutSession>();
-  #catalog: Promise<Catalog> | null = null;
-
-  async of({ place, id }: SearchHit): Promise<AboutSession> {
-    const { dialect, root } = place;
-    const key = `${dialect}\0${root}\0${id}`;
-    const session = this.#known.get(key);
-    if (session) return session;
-    this.#catalog ??= Catalog.open(catalogPath());
-    const row = await knownRowOf(nodeHost, await this.#catalog, place, id);
-    const { agent = null, project = null, title = null } = row ?? {};
-    const about = {
-      program: labelOf(dialect),
-      agent,
-      project: projectOf({ dialect, root, agent, project }),
-      title,
-    };
-    this.#known.set(key, about);
-    return about;
-  }
-
-  async close(): Promise<void> {
-    (await this.#catalog)?.close();
-  }
-}
-
-function hitJson(hit: SearchHit, { program, agent, project, title }: AboutSession) {
-  const { place, id, start, end, role, at, tools, snippet } = hit;
-  const { dialect, root } = place;
-  const session = { session: id, dialect, root, program, agent, project, title };
-  return { ...session, start, end, role, at, tools, snippet };
-}
-
 /** The title, the id and the age, whole in a pipe; below them whose entry it is, and the text. */
 function hitText(
   { place, role, at, tools, snippet }: SearchHit,
   name: string,
-  { agent, project, title }: AboutSession,
+  { agent, project, title }: SessionNames,
   io: Io,
 ): string {
   const by = agentOf({ dialect: place.dialect, agent });
-  const about = [by, project && basename(project), role, ...tools].filter(Boolean).join(" · ");
+  const about = [by, project && projectName(project), role, ...tools].filter(Boolean).join(" · ");
   const age = at !== null && io.isTerminal ? relativeTime(at, Date.now()) : at;
   const names = [name, age].filter((each) => each !== null).join("  ");
   const room = io.columns - widthOf(names) - 2;

@@ -3,10 +3,9 @@
  * its width; a pipe gets whole ids, paths and times.
  */
 
-import { basename } from "node:path";
 import type { SessionSort } from "../../dialects/session-row.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { agentOf, programIdOf, projectOf } from "../../sessions/list/whose.ts";
+import { agentOf, programIdOf, projectName } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import type { Io } from "../command/command.ts";
@@ -20,7 +19,7 @@ export interface TableOptions {
   /** Those that a writer is at work on. */
   readonly live: ReadonlySet<SessionLine>;
   /** By session, if they are sorted by it: US dollars. */
-  readonly costs: ReadonlyMap<SessionLine, number> | null;
+  readonly costs: ReadonlyMap<SessionLine, number | null> | null;
 }
 
 export function sessionTable(
@@ -31,6 +30,8 @@ export function sessionTable(
   return io.isTerminal ? forPeople(sessions, options, io.columns) : forPipes(sessions, options);
 }
 
+/** Only where costs were counted: what logs record alone would be another number. */
+const COST: TableColumn = { heading: "COST", align: "right" };
 const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "ID" },
   { heading: "AGENT" },
@@ -38,7 +39,7 @@ const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "STATUS" },
   { heading: "TURNS", align: "right" },
   { heading: "TOKENS", align: "right" },
-  { heading: "COST", align: "right" },
+  COST,
   { heading: "UPDATED" },
   { heading: "PROJECT" },
   { heading: "BRANCH" },
@@ -55,14 +56,15 @@ function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOption
       line.isMissing ? "missing" : statusOf(session, live.has(line)),
       String(session.turns),
       tokensOf(session),
-      costText(session.spend ?? costs?.get(line) ?? null),
+      ...(costs === null ? [] : [costText(costs.get(line) ?? null)]),
       updatedAt(session),
-      projectOf(session) ?? NONE,
+      session.project ?? NONE,
       session.branch ?? NONE,
       `${session.erased ? `[${erasedText(session.erased)}] ` : ""}${session.title ?? NONE}`,
     ];
   });
-  return formatTable(PIPE_COLUMNS, rows);
+  const columns = PIPE_COLUMNS.filter((column) => costs !== null || column !== COST);
+  return formatTable(columns, rows);
 }
 
 const NONE = "–";
@@ -89,7 +91,12 @@ function forPeople(
   const columns: (TableColumn & { readonly cell: Cell })[] = [
     { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
     { heading: "AGENT", widthMin: 11, droppedAs: 5, cell: agentOf },
-    { heading: "PROJECT", widthMin: 8, droppedAs: 4, cell: (session) => projectName(session) },
+    {
+      heading: "PROJECT",
+      widthMin: 8,
+      droppedAs: 4,
+      cell: ({ project }) => (project === null ? NONE : projectName(project)),
+    },
     { heading: "BRANCH", widthMin: 6, droppedAs: 1, cell: ({ branch }) => branch ?? NONE },
     { heading: "MODEL", widthMin: 12, droppedAs: 2, cell: ({ model }) => shortModel(model) },
     { heading: "TURNS", align: "right", droppedAs: 3, cell: ({ turns }) => String(turns) },
@@ -151,7 +158,7 @@ function sortedBy(
 ): (TableColumn & { readonly cell: Cell })[] {
   if (sort === "tokens") return [{ heading: "TOKENS", align: "right", cell: tokensOf }];
   if (costs === null) return [];
-  const cell: Cell = ({ spend }, line) => costText(spend ?? costs.get(line) ?? null);
+  const cell: Cell = (_, line) => costText(costs.get(line) ?? null);
   return [{ heading: "COST", align: "right", cell }];
 }
 
@@ -172,11 +179,6 @@ function statusOf({ status }: SessionSummary, isLive: boolean): string {
 /** That text is gone from a session, when and why. */
 function erasedText({ at, reason }: NonNullable<SessionSummary["erased"]>): string {
   return `text erased${at === null ? "" : ` ${at.slice(0, 10)}`}: ${reason}`;
-}
-
-export function projectName(session: SessionSummary): string {
-  const project = projectOf(session);
-  return project === null ? NONE : basename(project) || project;
 }
 
 /** Without the date of a release, which says nothing next to the name. */

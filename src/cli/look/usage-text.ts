@@ -28,12 +28,14 @@ const BAR_COLUMNS = 16;
 export interface ReportLook {
   readonly isCompact: boolean;
   /** What people call the sessions; null if the rows are not sessions. */
-  readonly names: ReadonlyMap<string, SessionName> | null;
+  readonly names: SessionNames | null;
 }
+
+type SessionNames = ReadonlyMap<string, SessionName>;
 
 export interface SessionName {
   readonly id: string;
-  readonly title: string;
+  readonly title: string | null;
 }
 
 export async function printReport(
@@ -55,8 +57,8 @@ export async function printReport(
   const columns = names === null ? [name, ...figures] : [{ heading: "session" }, TITLE, ...figures];
   const cells = [...rows, { ...total, key: "total" }].map((row) => {
     const [key = "", ...rest] = cellsOf(report, row, row.key === "total" ? 0 : most, isShort);
-    const { id = key, title = "" } = names?.get(row.key) ?? {};
-    return names === null ? [key, ...rest] : [id, title, ...rest];
+    const { id = key, title } = names?.get(row.key) ?? {};
+    return names === null ? [key, ...rest] : [id, title ?? "", ...rest];
   });
   const lines = formatTable(columns, cells, io.isTerminal ? io.columns : null);
   await io.print(`${lines.join("\n")}\n`);
@@ -89,7 +91,9 @@ function cellsOf(report: string, row: Group, most: number, isShort: boolean): st
   const name = isTotal ? "total" : nameOf(report, row);
   if (isShort) return [name, totalText(row, true), cost, drawn];
   const about =
-    report === "model" ? [] : [isTotal ? "" : report === "session" ? row.project : modelsOf(row)];
+    report === "model"
+      ? []
+      : [isTotal ? "" : report === "session" ? (row.project ?? UNKNOWN_MODEL) : modelsOf(row)];
   return [
     name,
     ...about,
@@ -129,7 +133,7 @@ function modelsOf({ models }: Group): string {
 
 /** What in these figures is not certain. */
 export function tellDoubts(total: Group, io: Io): void {
-  const { models, implausible, unknownInputs, recorded, cost } = total;
+  const { models, implausible, unknownInputs, recorded, cost, priced } = total;
   const unpriced = models.filter((each) => each.unpriced > 0);
   if (unpriced.length > 0) {
     const names = unpriced.map(({ model }) => {
@@ -146,7 +150,8 @@ export function tellDoubts(total: Group, io: Io): void {
     io.err(`the input of ${of} was not recorded, and is in no sum`);
   }
   if (recorded !== null) {
-    io.err(`agents recorded ${dollars(recorded)} themselves, next to ${dollars(cost)} here`);
+    const what = `${dollars(recorded)} of ${dollars(cost)} is as agents recorded it`;
+    io.err(`${what}; by prices, all tokens cost ${dollars(priced)}`);
   }
 }
 
@@ -154,12 +159,16 @@ export function reportJson(
   report: string,
   rows: readonly Group[],
   total: Group,
-  zone: string,
+  { zone, names }: { readonly zone: string; readonly names: SessionNames | null },
 ): string {
   const document = {
     report,
     timeZone: zone,
-    rows: rows.map((row) => ({ [fieldOf(report)]: row.key, ...jsonOf(row) })),
+    rows: rows.map((row) => {
+      const name = names?.get(row.key);
+      const title = name && { title: name.title };
+      return { [fieldOf(report)]: name?.id ?? row.key, ...title, ...jsonOf(row) };
+    }),
     totals: jsonOf(total),
   };
   return jsonLine(document);
@@ -175,7 +184,7 @@ function jsonOf({ key: _, models, agents, project, firstAt, lastAt, ...sums }: G
     input: inputOrNull(sums),
     cost: costOrNull(sums),
     agents: agents.map(agentNameOf),
-    project: project === "" ? null : project,
+    project,
     firstAt: isoOf(firstAt),
     lastAt: isoOf(lastAt),
     models: models.map(({ firstAt: first, lastAt: last, ...each }: ModelSums) => {
@@ -206,15 +215,21 @@ const CSV_FIELDS = [
   "cost",
   "unpriced",
   "recorded",
+  "priced",
 ] as const;
 
-export function reportCsv(report: string, rows: readonly Group[]): string {
+export function reportCsv(
+  report: string,
+  rows: readonly Group[],
+  names: SessionNames | null,
+): string {
   const head = [fieldOf(report), "project", "models", ...CSV_FIELDS];
   const lines = rows.map((row) => {
     const known = { input: inputOrNull(row), cost: costOrNull(row) };
     const values: Record<string, unknown> = { ...row, ...known };
     const models = row.models.map(({ model }) => model).join(" ");
-    return [row.key, row.project, models, ...CSV_FIELDS.map((field) => values[field] ?? "")];
+    const name = names?.get(row.key)?.id ?? row.key;
+    return [name, row.project ?? "", models, ...CSV_FIELDS.map((field) => values[field] ?? "")];
   });
   return [head, ...lines].map(csvLine).join("");
 }

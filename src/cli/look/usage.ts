@@ -1,13 +1,13 @@
 /** `verbatim usage`: what all agents on this machine used, and what it cost. */
 
 import { nodeHost } from "../../core/base/node-host.ts";
-import { catalogPath } from "../../core/base/node-paths.ts";
 import { loadDialects } from "../../dialects/all.ts";
-import type { SessionLine } from "../../sessions/store/list.ts";
+import type { ProjectFilter } from "../../sessions/catalog/page.ts";
+import { projectFilter } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
 import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
-import type { CountedUsage } from "../../usage/report/counted-usage.ts";
+import { type CountedUsage, sessionNameIn } from "../../usage/report/counted-usage.ts";
 import {
   Days,
   dayNumber,
@@ -55,17 +55,14 @@ async function printStatus(io: Run["io"]): Promise<number> {
 }
 
 async function printUsage({ options, io }: Run, report: UsageReport): Promise<number> {
-  const { resolve } = await import("node:path");
   const project = textOption("--project", options.project);
-  const isPath = project !== undefined && /^\.|\//.test(project);
   return openReports({
     io,
     report,
     since: textOption("--since", options.since),
     until: textOption("--until", options.until),
     agent: textOption("--agent", options.agent),
-    project: isPath ? resolve(project) : project,
-    directories: project === undefined ? new Set() : await directoriesOf(project),
+    isProject: project === undefined ? undefined : projectFilter(project, process.cwd()),
     model: textOption("--model", options.model)?.toLowerCase(),
     zone: textOption("--tz", options.tz),
     format: options.json === true ? "json" : options.csv === true ? "csv" : "text",
@@ -82,8 +79,7 @@ export interface ReportOptions {
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly agent: string | undefined;
-  readonly project: string | undefined;
-  readonly directories: ReadonlySet<string>;
+  readonly isProject: ProjectFilter | undefined;
   readonly model: string | undefined;
   readonly io: Io;
   readonly report: UsageReport;
@@ -156,53 +152,50 @@ async function print(counted: Counted, options: ReportOptions): Promise<void> {
   const total = totalOf(rows);
   const printing = await import("./usage-text.ts");
   const named = report === "glance" ? "daily" : report;
-  if (format === "json") await io.print(printing.reportJson(named, rows, total, days.zone));
-  else if (format === "csv") await io.print(printing.reportCsv(named, rows));
+  const names = named === "session" ? await sessionNames(counted.usage, rows, options) : null;
+  const { zone } = days;
+  if (format === "json") await io.print(printing.reportJson(named, rows, total, { zone, names }));
+  else if (format === "csv") await io.print(printing.reportCsv(named, rows, names));
   else {
-    const names = named === "session" ? await sessionNames(counted.usage, rows, io) : null;
     await printing.printReport(named, rows, total, { isCompact: options.isCompact, names }, io);
   }
 }
 
-/** What people call the sessions: titles from the catalog or the logs; on a terminal, short ids. */
+/** What people call the sessions; on a terminal, short ids. */
 async function sessionNames(
-  { ledger }: CountedUsage,
+  usage: CountedUsage,
   rows: readonly Group[],
-  io: Io,
+  { io, format }: ReportOptions,
 ): Promise<Map<string, SessionName>> {
-  const { Catalog } = await import("../../sessions/catalog/catalog.ts");
-  const { knownRowOf } = await import("../../sessions/list/listing-row.ts");
+  const { sessionTitles } = await import("../../history/session-titles.ts");
   const { shortIds } = await import("./session-table.ts");
-  const wanted = new Set(rows.map(({ key }) => key));
-  const files = ledger.files.filter(({ parent }) => parent === null);
-  const found = files.map((file) => ({ id: file.id, place: file, name: file.name }));
+  const keys = new Set(rows.map(({ key }) => key));
+  const titled = await sessionTitles(nodeHost, usage, keys, (done, total) => {
+    io.progress(`reading the titles of ${done} of ${total} sessions`);
+  });
+  io.progress(null);
+  const files = usage.ledger.files.filter(({ parent }) => parent === null);
   await loadDialects(files.map(({ dialect }) => dialect));
-  const short = io.isTerminal ? shortIds(found) : null;
-  const names = new Map<string, SessionName>();
-  const catalog = await Catalog.open(catalogPath());
-  try {
-    for (const [done, each] of found.entries()) {
-      const { id, place, name } = each;
-      if (!wanted.has(name)) continue;
-      io.progress(`reading the titles of ${done} of ${found.length} sessions`);
-      const row = await knownRowOf(nodeHost, catalog, place, id);
-      names.set(name, { id: short?.get(each) ?? name, title: row?.title ?? "" });
-    }
-    return names;
-  } finally {
-    io.progress(null);
-    catalog.close();
-  }
+  const places = new Map(files.map((file) => [file, { id: file.id, place: file }]));
+  const short = io.isTerminal && format === "text" ? shortIds([...places.values()]) : null;
+  return new Map(
+    [...keys].map((key) => {
+      const session = titled.get(key);
+      const place = session && places.get(session.file);
+      const id = (place && short?.get(place)) ?? sessionNameIn(key);
+      return [key, { id, title: session?.title ?? null }];
+    }),
+  );
 }
 
 async function reportRows(
   { usage, source, days, range, nowMs }: Counted,
-  { report, agent, project, directories, model }: ReportOptions,
+  { report, agent, isProject, model }: ReportOptions,
 ): Promise<Group[]> {
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
   const byRows = (textOf: (file: LedgerFile) => string) => {
-    const isWanted = fileFilter(agent, project, directories) ?? (() => true);
+    const isWanted = fileFilter(agent, isProject) ?? (() => true);
     const rows = usage.chosen(days, { ...range, isWanted, model });
     return groupBy(usage, rows, byFile(usage, textOf));
   };
@@ -211,13 +204,13 @@ async function reportRows(
       // Plans that are limited by blocks are Anthropic's; another agent must be asked for.
       return source.blocks(range, nowMs, agent !== undefined);
     case "session":
-      return byLast(byRows((file) => usage.sessionOf(file)));
+      return byLast(byRows((file) => usage.sessionKeyOf(file)));
     case "project":
       return byCost(byRows((file) => usage.projectOf(file)));
     case "directive": {
       const names = await agentNames(
         nodeHost,
-        usage.ledger.files.filter(fileFilter(agent, project, directories) ?? Boolean),
+        usage.ledger.files.filter(fileFilter(agent, isProject) ?? Boolean),
       );
       return byCost(byRows(({ index }) => names[index] ?? ""));
     }
@@ -262,26 +255,6 @@ function dayIn(flag: string, text: string, days: Days, nowMs: number): string {
   const found = `${year}-${month}-${day}`;
   if (year !== undefined && !Number.isNaN(dayNumber(found))) return found;
   return days.dayOf(timeOption(flag, text, nowMs).from);
-}
-
-/** The directories of a repository: the counted sessions do not name it. */
-async function directoriesOf(asked: string): Promise<ReadonlySet<string>> {
-  const { projectFilter, projectOf } = await import("../../sessions/list/whose.ts");
-  const { findStores } = await import("../../sessions/list/find-stores.ts");
-  const { listPage } = await import("../../sessions/list/list-page.ts");
-  const { summaryOf } = await import("../../sessions/store/list.ts");
-  const cwd = process.cwd();
-  const isProject = projectFilter(asked, cwd);
-  const directories = new Set<string>();
-  const isShown = (line: SessionLine) => {
-    const session = summaryOf(line);
-    const directory = projectOf(session);
-    if (directory !== null && isProject(directory, session.repository)) directories.add(directory);
-    return false;
-  };
-  const limit = Number.POSITIVE_INFINITY;
-  await listPage(await findStores({ cwd }), { limit, isShown, onWarning: () => {} });
-  return directories;
 }
 
 function tellFailures(failures: readonly string[], io: Io): void {

@@ -25,11 +25,13 @@ export interface Summary {
   readonly durationMs: number | null;
   /** The session that started this one: its own id, in the same store. */
   readonly parent: string | null;
-  /** The directory that the agent worked in, and its branch; null where lines do not say. */
+  /** `repository`, or else `directory`: what every filter, list and report means by a project. */
   readonly project: string | null;
-  readonly branch: string | null;
   /** `owner/name` of the git remote, as recorded or as the directory has it; null if unknown. */
   readonly repository: string | null;
+  /** The directory that the agent worked in, else the project that has the store. */
+  readonly directory: string | null;
+  readonly branch: string | null;
   /** Lines that recognised edits added and removed; null if there was none. */
   readonly linesAdded: number | null;
   readonly linesRemoved: number | null;

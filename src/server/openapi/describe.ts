@@ -9,6 +9,14 @@ export function parameter(name: string, description: string, schema: Schema, pla
   return { name, in: place, description, schema, ...(place === "path" ? { required: true } : {}) };
 }
 
+/** What every list and report takes as a project (sessions/list/whose.ts). */
+export const PROJECT_PARAMETER = parameter(
+  "project",
+  "Only of one project, `=` and its `project`; or of those with this part in their names; or of " +
+    "a directory, by its path, and all below it",
+  text,
+);
+
 /** An answer that went well, of one type. */
 export function content(type: string, schema: Schema, description: string): Schema {
   return { description, content: { [type]: { schema } } };

@@ -24,7 +24,7 @@ import {
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/waiting-hooks.ts";
-import { ownerOf } from "../../sessions/list/whose.ts";
+import { agentOf, projectFilter } from "../../sessions/list/whose.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
@@ -94,10 +94,11 @@ function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): As
 
 /** Which sessions a list or a search is about. */
 export function sessionFilterIn(query: Query) {
+  const project = query.text("project");
   return {
     status: query.choice("status", SESSION_STATUSES),
     agent: query.text("agent"),
-    project: query.text("project"),
+    project: project === null ? null : projectFilter(project, null),
     model: query.text("model"),
     verdict: query.choice("verdict", VERDICTS),
     withoutSubagents: !query.flag("subagents", true),
@@ -121,7 +122,8 @@ export async function listPage(
     const { row, isMissing, verdict } = listed;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
     // The status may have changed since.
-    if (!isListed({ ...asked, status: null }, row, ownerOf(store, row))) return null;
+    if (!isListed({ ...asked, status: null }, row, agentOf({ ...row, dialect: store.dialect })))
+      return null;
     const known = isMissing ? { row, isCurrent: true } : await service.refreshed(store, row);
     if (known === null) gone.set(store, [...(gone.get(store) ?? []), row.id]);
     if (known === null || !isListed({ status: asked.status }, known.row)) return null;
@@ -237,7 +239,8 @@ type Facets = Readonly<Record<FacetName, readonly Facet[]>>;
 interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
 
 /** A count with the values that the facets are about. */
-interface CountedSessions extends Record<"agent" | "project" | "model" | "verdict", string | null> {
+interface CountedSessions extends Pick<RowCount, "project" | "directory" | "model" | "verdict"> {
+  readonly agent: string;
   readonly count: Pick<RowCount, "sessions" | "cost">;
 }
 
@@ -268,16 +271,15 @@ async function facetsOf(
     const rows = { ...rowFilterOf(store, open), statuses: status ? [status] : null, byTitle };
     for (const count of await countRows(catalog, store.dialect, store.root, rows)) {
       if (title && !count.title?.toLowerCase().includes(title)) continue;
-      const { agent, project } = ownerOf(store, count);
-      const { model, verdict } = count;
-      counted.push({ agent, project: count.repository ?? project, model, verdict, count });
+      const agent = agentOf({ dialect: store.dialect, agent: count.agent });
+      counted.push({ ...count, agent, count });
     }
   }
   for (const { store, row } of missing) {
     if (!isListed(open, row)) continue;
-    const { agent, project } = ownerOf(store, row);
-    const { model, repository, spend: cost } = row;
-    const facts = { agent, project: repository ?? project, model, verdict: MISSING_VERDICT };
+    const { project, directory, model, spend: cost } = row;
+    const agent = agentOf({ dialect: store.dialect, agent: row.agent });
+    const facts = { agent, project, directory, model, verdict: MISSING_VERDICT };
     counted.push({ ...facts, count: { sessions: 1, cost } });
   }
   const facet = (name: FacetName) => choicesOf(counted, filter, FACET_FIELDS[name]);
@@ -289,6 +291,15 @@ async function facetsOf(
   };
 }
 
+function isOf(
+  each: CountedSessions,
+  field: (typeof FACET_FIELDS)[FacetName],
+  filter: FacetFilter,
+): boolean {
+  if (field === "project") return filter.project?.(each) !== false;
+  return !filter[field] || filter[field] === each[field];
+}
+
 function choicesOf(
   counted: readonly CountedSessions[],
   filter: FacetFilter,
@@ -298,9 +309,7 @@ function choicesOf(
   const choices = new Map<string, { value: string; sessions: number; cost: number | null }>();
   for (const each of counted) {
     const value = each[field];
-    if (value === null || others.some((name) => filter[name] && filter[name] !== each[name])) {
-      continue;
-    }
+    if (value === null || others.some((name) => !isOf(each, name, filter))) continue;
     const choice = choices.get(value) ?? { value, sessions: 0, cost: null };
     const { sessions, cost } = each.count;
     choice.sessions += sessions;

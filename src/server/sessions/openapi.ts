@@ -32,6 +32,7 @@ import {
   get,
   json,
   limit,
+  PROJECT_PARAMETER,
   parameter,
   type SessionsOperation,
   text,
@@ -156,7 +157,7 @@ const STRETCH = [
 export const OF_SESSIONS = [
   parameter("status", "Only sessions with this status", { enum: [...SESSION_STATUSES] }),
   parameter("agent", "Only with this `agentLabel`", text),
-  parameter("project", "Only with this `repository`, or else `project`", text),
+  PROJECT_PARAMETER,
   parameter("model", "Only with this model", text),
   parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
   parameter("subagents", "Include sessions that another one started", flag(true)),

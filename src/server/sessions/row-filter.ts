@@ -16,7 +16,7 @@ import {
   readIds,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { ownerOf, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+import { UNNAMED_AGENT } from "../../sessions/list/whose.ts";
 
 export interface RowRequest extends Omit<ListFilter, "title"> {
   readonly verdict: string | null;
@@ -47,7 +47,6 @@ export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
     statuses: statusesOf(status ?? null),
     agent: isOwn ? (agent === UNNAMED_AGENT ? "" : agent) : null,
     project: project ?? null,
-    ownProject: ownerOf(store, { agent: null, project: null }).project,
     model: model ?? null,
     verdict,
     // Other programs' children are sessions of their own, as `verbatim ls` has it.

@@ -4,7 +4,7 @@ import { resumeCommandOf } from "./wire.ts";
 
 const ID = "0b6b1c9e-3f0e-4c55-9d5e-7a1b1e6f0001";
 const CLAUDE = `projects/-work/${ID}`;
-const about = (project: string | null, parent: string | null = null) => ({ project, parent });
+const about = (directory: string | null, parent: string | null = null) => ({ directory, parent });
 
 test("a session's command continues it in its directory", () => {
   const command = resumeCommandOf("claude-code", CLAUDE, about("/home/me/my app's"));

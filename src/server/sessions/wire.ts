@@ -15,7 +15,7 @@ import { labelOf } from "../../dialects/registry.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
 import { type PageRow, readRowFacts } from "../../sessions/catalog/page-rows.ts";
 import type { WindowEntry } from "../../sessions/list/session-window.ts";
-import { ownerOf } from "../../sessions/list/whose.ts";
+import { agentOf } from "../../sessions/list/whose.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type AnswerRoom, answerText, type Headers, newHeaders } from "../http/answer.ts";
@@ -43,7 +43,6 @@ export function sessionItem(
   { isLive, isMissing = false }: { readonly isLive: boolean; readonly isMissing?: boolean },
 ): SessionItem {
   const { id, logPath, mtimeMs, size, ...summary } = row;
-  const { agent: agentLabel, project } = ownerOf(store, row);
   const state = guardState(store.dialect, store.root, logPath);
   return {
     id: urlIdOf(store, id),
@@ -52,8 +51,7 @@ export function sessionItem(
     root: store.root,
     program: programOf(store.dialect),
     ...summary,
-    agentLabel,
-    project,
+    agentLabel: agentOf({ dialect: store.dialect, agent: row.agent }),
     cost,
     verdict,
     bytes: size,
@@ -139,7 +137,7 @@ function neutralJson(entry: NonNullable<WindowEntry["entry"]>, form: EntryForm):
 export function resumeCommandOf(
   dialect: string,
   id: string,
-  { project, parent }: Pick<Summary, "project" | "parent">,
+  { directory, parent }: Pick<Summary, "directory" | "parent">,
 ): string | null {
   const { naming, program } = dialectNamed(dialect);
   if (program?.resume === undefined) return null;
@@ -147,9 +145,9 @@ export function resumeCommandOf(
   const name = naming.nameOf?.(id) ?? id;
   if (!/^\w[\w.-]*$/.test(name)) return null;
   const command = program.resume(name);
-  return project === null || !/^\/[^\p{C}\p{Zl}\p{Zp}]*$/u.test(project)
+  return directory === null || !/^\/[^\p{C}\p{Zl}\p{Zp}]*$/u.test(directory)
     ? command
-    : `cd ${quoted(project)} && ${command}`;
+    : `cd ${quoted(directory)} && ${command}`;
 }
 
 /** As one word of a POSIX shell. */

@@ -18,6 +18,7 @@ import {
   USAGE_REPORT,
   type UsageReport,
 } from "../../client/usage-shapes.ts";
+import { projectFilter } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import {
   type PromptGroup,
@@ -32,7 +33,15 @@ import { Days, dayNumber } from "../../usage/report/days.ts";
 import { totalOf } from "../../usage/report/groups.ts";
 import { Slices } from "../../usage/slices.ts";
 import { badRequest } from "../http/answer.ts";
-import { get, json, limit, parameter, type SessionsOperation, text } from "../openapi/describe.ts";
+import {
+  get,
+  json,
+  limit,
+  PROJECT_PARAMETER,
+  parameter,
+  type SessionsOperation,
+  text,
+} from "../openapi/describe.ts";
 import type { MountDescription, OpenMount, SharedParts } from "../router/mount.ts";
 import { USAGE_PATH } from "../router/paths.ts";
 import { overSessions } from "../sessions/all-sessions.ts";
@@ -63,7 +72,9 @@ function usageAnswer(service: SessionService, url: string, sees: Sees): Promise<
   const { limits, roots, nowMs } = service;
   const query = new Query(url, USAGE_PARAMETERS);
   const days = daysIn(query.text("tz"));
-  const isNamed = fileFilter(query.text("agent") ?? undefined, query.text("project") ?? undefined);
+  const project = query.text("project");
+  const isProject = project === null ? undefined : projectFilter(project, null);
+  const isNamed = fileFilter(query.text("agent") ?? undefined, isProject);
   const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
   const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
   const seen = roots.stores().filter(sees);
@@ -87,19 +98,25 @@ function usageAnswer(service: SessionService, url: string, sees: Sees): Promise<
 
 export const COSTS_PARAMETERS = ["from", "limit", "columns"] as const;
 
-export function costsAnswer(
+export async function costsAnswer(
   service: SessionService,
-  { store, session }: ServedSession,
+  served: ServedSession,
   url: string,
 ): Promise<SessionCosts> {
+  const { store, session } = served;
   const query = new Query(url, COSTS_PARAMETERS);
   const { dialect, root } = store;
   const id = session.id ?? "";
-  return sessionCosts(service.usage, { dialect, root, session: id }, urlIdOf(store, id), {
+  const place = { dialect, root, session: id };
+  const costs = await sessionCosts(service.usage, place, urlIdOf(store, id), {
     from: query.offset("from") ?? 0,
     limit: query.number("limit", 1, Number.MAX_SAFE_INTEGER) ?? Number.POSITIVE_INFINITY,
     columns: query.flag("columns", false),
   });
+  const { total } = costs;
+  if (total.responses > 0) return costs;
+  const { row } = await service.known(served); // Nothing was counted: as in the list.
+  return { ...costs, total: { ...total, cost: row.spend } };
 }
 
 function dayIn(query: Query, name: string): string | undefined {
@@ -124,11 +141,7 @@ const USAGE_OPERATION: SessionsOperation = {
     parameter("until", "Up to and including this day", text),
     parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
     parameter("agent", "Only of this program or dialect", text),
-    parameter(
-      "project",
-      "Only of this directory and below, or of directories with this name",
-      text,
-    ),
+    PROJECT_PARAMETER,
     parameter("by", "What `series` are grouped by", {
       enum: [...SERIES_GROUPS],
       default: "agent",

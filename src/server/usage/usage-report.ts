@@ -20,12 +20,17 @@ import {
   sessionsOf,
 } from "../../usage/prompts/prompt-rows.ts";
 import { agentNameOf } from "../../usage/report/agent-choice.ts";
-import type { CountedUsage, UsageRowChoice } from "../../usage/report/counted-usage.ts";
+import {
+  type CountedUsage,
+  sessionNameIn,
+  type UsageRowChoice,
+} from "../../usage/report/counted-usage.ts";
 import { type Days, dayNumber, dayText, periodsBetween } from "../../usage/report/days.ts";
 import {
   byFile,
   byModel,
   byPeriod,
+  bySession,
   type Group,
   type Grouping,
   groupBy,
@@ -119,7 +124,7 @@ async function reportOf(
   const agents = await grouped(groupings.agent);
   const projects = await grouped(groupings.project);
   const models = await grouped(groupings.model);
-  const sessions = await grouped(byFile(usage, (file) => usage.sessionOf(file)));
+  const sessions = await grouped(bySession(usage));
   const daily = await grouped(byPeriod(usage, days, "day"));
   const axis = axisOf(daily, wanted);
   const onAxis = new Map(daily.map((group) => [group.key, group]));
@@ -232,7 +237,8 @@ async function listedOf(
     const session = all.get(group.key);
     const trace = session && (await traceOf(session));
     if (session && trace === undefined) isComplete = false;
-    const { agents, project, lastAt, key: name } = group;
+    const { agents, project, lastAt, key } = group;
+    const name = sessionNameIn(key);
     const about = { agent: agentOf(agents), project, lastAt: timeItem(lastAt) };
     const title = trace?.prompts[0]?.text ?? null;
     const link = linkOf(session?.own ?? []);
@@ -247,7 +253,7 @@ function agentOf(dialects: readonly string[]): string {
 
 export function sumsItem(sums: Sums): CountedSums {
   const { responses, input, output, cacheWrite5m, cacheWrite1h, cacheRead, reasoning } = sums;
-  const { total, unpriced, recorded, implausible, unknownInputs, cost } = sums;
+  const { total, unpriced, recorded, priced, implausible, unknownInputs, cost } = sums;
   const isUnknown = unpriced > 0 && unpriced === total;
   return {
     responses,
@@ -261,6 +267,7 @@ export function sumsItem(sums: Sums): CountedSums {
     cost: isUnknown ? null : cost,
     unpriced,
     recorded,
+    priced,
     implausible,
     unknownInputs,
   };

@@ -36,6 +36,7 @@ const SUMMARY: Summary = {
   project: null,
   branch: null,
   repository: null,
+  directory: null,
   linesAdded: 3,
   linesRemoved: 1,
   erased: null,

@@ -9,10 +9,10 @@
  */
 
 import type { SessionStatus } from "../../core/model/summary.ts";
-import type { SqlValue } from "../../core/sqlite/sqlite.ts";
+import type { Cache, SqlValue } from "../../core/sqlite/sqlite.ts";
 import type { SessionRow, SortKey } from "../../dialects/session-row.ts";
 import { type Catalog, realRoot } from "./catalog.ts";
-import type { Mark } from "./page.ts";
+import type { Mark, ProjectFilter } from "./page.ts";
 import { microseconds, ROOT } from "./table.ts";
 
 /** The orders of pages. */
@@ -28,8 +28,8 @@ const INDEX = `CREATE INDEX IF NOT EXISTS sessions_by_change ON sessions (root, 
 
 const OF_SESSION = (column: string, table: string) =>
   `(SELECT ${column} FROM ${table} t WHERE t.root = sessions.root AND t.id = sessions.id`;
-/** As recorded, else as computed from prices. */
-const COST = `COALESCE(spend, ${OF_SESSION("t.cost", "costs")}))`;
+/** As the usage ledger counts it; until then as recorded. */
+const COST = `COALESCE(${OF_SESSION("t.cost", "costs")}), spend)`;
 const FRESH = "AND t.size = sessions.size AND t.mtime_us = sessions.mtime_us)";
 const VERDICT = `${OF_SESSION("t.verdict", "verdicts")} ${FRESH}`;
 const JUDGED = `${OF_SESSION("t.judged_ms", "verdicts")} ${FRESH}`;
@@ -59,9 +59,7 @@ export interface RowFilter {
   /** Rows with this agent; "": those without one. */
   readonly agent?: string | null;
   readonly model?: string | null;
-  /** The repository, or else the directory; rows without either count as `ownProject`'s. */
-  readonly project?: string | null;
-  readonly ownProject?: string | null;
+  readonly project?: ProjectFilter | null;
   readonly verdict?: string | null;
   readonly withoutSubagents?: boolean;
   /** Only those that this session began. */
@@ -89,9 +87,12 @@ export interface RowReadOptions extends RowFilter {
 }
 
 /** Exported for its test, which checks SQLite's query plan. */
-export function pageSql({ sort = "updated", from: _, limit: __, ...filter }: RowReadOptions) {
+export function pageSql(
+  { sort = "updated", from: _, limit: __, ...filter }: RowReadOptions,
+  meant: string | null = null,
+) {
   const key = KEYS[sort];
-  const { sql, values } = conditionsOf(filter);
+  const { sql, values } = conditionsOf(filter, meant);
   const text = `
 SELECT id, ${key} AS key, json, ${COST} AS cost, ${VERDICT} AS verdict, ${JUDGED} AS judged
 FROM sessions WHERE root = ${ROOT} AND ${key} <= ? AND (${key} < ? OR id >= ?) ${sql}
@@ -106,10 +107,10 @@ export async function readPage(
   options: RowReadOptions,
 ): Promise<PageRow[]> {
   const { from, sort = "updated", limit } = options;
-  const { text, values } = pageSql(options);
   const first = from === null ? (sort === "updated" ? LATEST : LARGEST) : (from.key ?? UNKNOWN);
   return catalog.attempt((cache) => {
     cache.run(INDEX);
+    const { text, values } = pageSql(options, meantProjects(cache, dialect, root, options));
     const place = [dialect, realRoot(root), first, first, from?.id ?? ""];
     return cache.all(text, ...place, ...values, limit).map((found) => ({
       id: String(found.id),
@@ -129,9 +130,9 @@ export async function readIds(
   root: string,
   filter: RowFilter,
 ): Promise<Set<string>> {
-  const { sql, values } = conditionsOf(filter);
-  const text = `SELECT id FROM sessions WHERE root = ${ROOT} ${sql}`;
   return catalog.attempt((cache) => {
+    const { sql, values } = conditionsOf(filter, meantProjects(cache, dialect, root, filter));
+    const text = `SELECT id FROM sessions WHERE root = ${ROOT} ${sql}`;
     const rows = cache.all(text, dialect, realRoot(root), ...values);
     return new Set(rows.map(({ id }) => String(id)));
   }, new Set<string>());
@@ -160,8 +161,29 @@ function keyOf(value: SqlValue): SortKey {
   return Number(value) <= UNKNOWN ? null : Number(value);
 }
 
-function conditionsOf(filter: RowFilter): { readonly sql: string; readonly values: SqlValue[] } {
-  const { since, until, statuses, agent, model, project, ownProject, verdict } = filter;
+/** Projects and directories of rows that a filter means, as a JSON list; null: all. */
+function meantProjects(
+  cache: Cache,
+  dialect: string,
+  root: string,
+  { project }: RowFilter,
+): string | null {
+  if (!project) return null;
+  const text = `SELECT DISTINCT project, directory, ${PROJECT} AS pair FROM sessions WHERE root = ${ROOT}`;
+  const rows = cache.all(text, dialect, realRoot(root)).filter((row) => {
+    return project({ project: textOf(row.project), directory: textOf(row.directory) });
+  });
+  return JSON.stringify(rows.map(({ pair }) => pair));
+}
+
+const PROJECT = "json_array(project, directory)";
+
+/** `meant` is what `meantProjects` says of the filter. */
+function conditionsOf(
+  filter: RowFilter,
+  meant: string | null,
+): { readonly sql: string; readonly values: SqlValue[] } {
+  const { since, until, statuses, agent, model, verdict } = filter;
   const conditions: string[] = [];
   const values: SqlValue[] = [];
   const add = (condition: string, ...more: SqlValue[]) => {
@@ -175,7 +197,7 @@ function conditionsOf(filter: RowFilter): { readonly sql: string; readonly value
   }
   if (agent !== null && agent !== undefined) add("COALESCE(agent, '') = ?", agent);
   if (model) add("model = ?", model);
-  if (project) add("COALESCE(repository, project, ?) = ?", ownProject ?? "", project);
+  if (meant !== null) add(`${PROJECT} IN (SELECT value FROM json_each(?))`, meant);
   if (verdict) add(`${VERDICT} = ?`, verdict);
   if (filter.parent) add("parent = ?", filter.parent);
   if (filter.without) {
@@ -190,7 +212,7 @@ export interface RowCount {
   readonly agent: string | null;
   readonly model: string | null;
   readonly project: string | null;
-  readonly repository: string | null;
+  readonly directory: string | null;
   readonly verdict: string | null;
   /** Null unless titles were asked for. */
   readonly title: string | null;
@@ -205,13 +227,13 @@ export async function countRows(
   root: string,
   filter: RowFilter & { readonly byTitle?: boolean },
 ): Promise<RowCount[]> {
-  const { sql, values } = conditionsOf(filter);
   const title = filter.byTitle ? "json_extract(json, '$.title')" : "NULL";
-  const text = `
-SELECT agent, model, project, repository, ${VERDICT} AS verdict, ${title} AS title,
+  return catalog.attempt((cache) => {
+    const { sql, values } = conditionsOf(filter, meantProjects(cache, dialect, root, filter));
+    const text = `
+SELECT agent, model, project, directory, ${VERDICT} AS verdict, ${title} AS title,
   COUNT(*) AS sessions, SUM(CASE WHEN ${IS_SUBAGENTS} THEN NULL ELSE ${COST} END) AS cost
 FROM sessions WHERE root = ${ROOT} ${sql} GROUP BY 1, 2, 3, 4, 5, 6`;
-  return catalog.attempt((cache) => {
     return cache.all(text, dialect, realRoot(root), ...values) as unknown as RowCount[];
   }, []);
 }

@@ -15,8 +15,7 @@ export interface ListFilter {
   readonly status?: SessionStatus | null | undefined;
   /** As the session names it, or as its users call the program. */
   readonly agent?: string | null | undefined;
-  /** The repository, or else the directory. */
-  readonly project?: string | null | undefined;
+  readonly project?: ProjectFilter | null | undefined;
   readonly model?: string | null | undefined;
   /** Part of the title, in lower case. */
   readonly title?: string | null | undefined;
@@ -25,20 +24,18 @@ export interface ListFilter {
   readonly until?: string | null | undefined;
 }
 
-/** What a row does not say by itself: its agent's label, and the project of its store. */
-export interface RowOwner {
-  readonly agent: string;
-  readonly project: string | null;
-}
+/** Whether a session is of a project. */
+export type ProjectFilter = (session: Pick<SessionRow, "project" | "directory">) => boolean;
 
-export function isListed(filter: ListFilter, row: SessionRow, owner?: RowOwner): boolean {
+/** `label`: what users call the agent. */
+export function isListed(filter: ListFilter, row: SessionRow, label?: string): boolean {
   const { status, agent, project, model, title, since, until } = filter;
   const changedAt = row.updatedAt ?? isoOf(row.mtimeMs);
   if (since && changedAt < since) return false;
   if (until && changedAt >= until) return false;
   if (status && row.status !== status) return false;
-  if (agent && row.agent !== agent && owner?.agent !== agent) return false;
-  if (project && (row.repository ?? row.project ?? owner?.project) !== project) return false;
+  if (agent && row.agent !== agent && label !== agent) return false;
+  if (project?.(row) === false) return false;
   if (model && row.model !== model) return false;
   return !title || (row.title?.toLowerCase().includes(title) ?? false);
 }

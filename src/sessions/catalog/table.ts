@@ -60,7 +60,7 @@ CREATE TABLE sessions (
   agent TEXT,
   model TEXT,
   project TEXT,
-  repository TEXT,
+  directory TEXT,
   parent TEXT,
   json TEXT NOT NULL, -- Extraction ${EXTRACTION}.
   PRIMARY KEY (root, id)
@@ -96,7 +96,7 @@ export const CATALOG_VERSION = versionOf(SCHEMA);
 
 const COLUMNS =
   "id, log_path, size, mtime_us, status, turns, total_tokens, spend, created_at, updated_at, " +
-  "duration_ms, agent, model, project, repository, parent, json";
+  "duration_ms, agent, model, project, directory, parent, json";
 
 /** The column of each order. */
 const KEY_COLUMNS: Readonly<Record<SessionSort, string>> = {
@@ -292,7 +292,7 @@ function valuesOf(row: SessionRow): SqlValue[] {
     row.agent,
     row.model,
     row.project,
-    row.repository,
+    row.directory,
     row.parent,
     JSON.stringify(row),
   ];

@@ -18,6 +18,7 @@ import { rootNames } from "../../trust/heads/session-head.ts";
 import type { PinBook } from "../../trust/proof/pins.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import { bareRow } from "../catalog/table.ts";
+import { projectFacts, projectOfStore } from "../summary/project.ts";
 import { type FoundStore, isStore, type StoreLookup } from "./find-stores.ts";
 import { rememberedStores } from "./remembered-stores.ts";
 
@@ -45,7 +46,8 @@ export async function goneSessions(
         const log = goneIn(store, pin.id);
         if (log === null || isThere(`${log.root}/${log.logId}`)) continue;
         const at = { id: pin.id, path: log.logId, size: 0, mtimeMs: Date.parse(pin.ts) };
-        const row = { ...bareRow(at), updatedAt: pin.ts };
+        const project = projectFacts({}, projectOfStore(log.dialect, log.root));
+        const row = { ...bareRow(at), ...project, updatedAt: pin.ts };
         gone.set(`${places[0]}\0${pin.id}`, { store, row });
       }
     }

@@ -16,7 +16,7 @@ import { listLines, rowPlaceOf, type SessionLine } from "../store/list.ts";
 import type { FoundStore } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
 import { programSessions } from "./waiting-hooks.ts";
-import { ownerOf } from "./whose.ts";
+import { agentOf } from "./whose.ts";
 
 export interface ListPageOptions {
   /** Default: this machine, loaded only if a session has to be read. */
@@ -72,7 +72,7 @@ export async function listPage(
     if (records.has(each) || tell.isShown?.(each) === false) return null;
     if (isAll) return each;
     const row = parseRow(each.line);
-    return isListed(filter, row, ownerOf(each.place, row)) ? each : null;
+    return isListed(filter, row, agentOf({ ...row, ...each.place })) ? each : null;
   };
   return page(sources, { order: sort, limit, cursor, take });
 }

@@ -4,41 +4,23 @@
  */
 
 import { realpathSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, isAbsolute, resolve } from "node:path";
 import { dialectNamed } from "../../dialects/all.ts";
-import { labelOf, programOf, READ_DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
+import { labelOf, READ_DIALECT_NAMES } from "../../dialects/registry.ts";
+import type { ProjectFilter } from "../catalog/page.ts";
 
 /** What a listing knows of a session. */
-export interface SessionOwner {
+interface SessionOwner {
   readonly dialect: string;
-  readonly root: string;
   readonly agent: string | null;
-  readonly project: string | null;
 }
 
 /** For a session that names no agent, in a layout that several programs write. */
 export const UNNAMED_AGENT = "Unnamed agent";
 
 /** The program as its users call it, else the agent. */
-export function agentOf({ dialect, agent }: Pick<SessionOwner, "dialect" | "agent">): string {
+export function agentOf({ dialect, agent }: SessionOwner): string {
   return labelOf(dialect) ?? agent ?? UNNAMED_AGENT;
-}
-
-/** Agent and project of a row of a store. */
-export function ownerOf(
-  { dialect, root }: Pick<SessionOwner, "dialect" | "root">,
-  { agent, project }: Pick<SessionOwner, "agent" | "project">,
-): { readonly agent: string; readonly project: string | null } {
-  const whose = { dialect, root, agent, project };
-  return { agent: agentOf(whose), project: projectOf(whose) };
-}
-
-/** The directory that the agent worked in, as recorded; else the project that has the store. */
-export function projectOf({ dialect, root, project }: SessionOwner): string | null {
-  if (project !== null) return project;
-  const { usersRoot, mark } = registryEntry(dialect);
-  const isInProject = !programOf(dialect) && !usersRoot && mark === undefined;
-  return isInProject ? root : null;
 }
 
 /** A session's id in its program, else its id. */
@@ -74,30 +56,28 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[\s_-]+/g, "");
 }
 
-/** Whether a session is of the project: by its directory, and the repository of that. */
-export type ProjectFilter = (project: string | null, repository: string | null) => boolean;
-
 /**
- * Which projects are meant: a repository (`owner/name`, as the viewer shows it), a path and
- * everything below it, or all directories and repositories of a name.
+ * Which projects are meant: `=NAME` the one of that name, exactly; a path (`.`, `/src/app`) a
+ * directory and all below it; anything else part of the name, in any case: of `owner/name`, or of
+ * the last part of a directory. Without `cwd`, a path begins with `/`.
  */
-export function projectFilter(asked: string, cwd: string): ProjectFilter {
-  const wanted = asked.toLowerCase();
-  const isPath = asked.startsWith(".") || asked.includes("/");
-  if (!isPath) {
-    const isOfName = (path: string | null) => path !== null && basename(path) === wanted;
-    return (project, repository) => {
-      return (
-        isOfName(project?.toLowerCase() ?? null) || isOfName(repository?.toLowerCase() ?? null)
-      );
-    };
-  }
-  const path = resolve(cwd, asked);
-  const paths = [path, realPath(path)];
-  return (project, repository) => {
-    if (repository?.toLowerCase() === wanted) return true;
-    return project !== null && paths.some((each) => `${project}/`.startsWith(withSlash(each)));
-  };
+export function projectFilter(asked: string, cwd: string | null): ProjectFilter {
+  if (asked.startsWith("=")) return ({ project }) => project === asked.slice(1);
+  const part = asked.toLowerCase();
+  const isNamed: ProjectFilter = ({ project }) =>
+    project !== null && projectName(project).toLowerCase().includes(part);
+  if (!isAbsolute(asked) && (cwd === null || !/^\.|\//.test(asked))) return isNamed;
+  const path = resolve(cwd ?? "/", asked);
+  const paths = cwd === null ? [path] : [path, realPath(path)];
+  const isBelow: ProjectFilter = ({ directory }) =>
+    directory !== null && paths.some((each) => withSlash(directory).startsWith(withSlash(each)));
+  if (isAbsolute(asked) || asked.startsWith(".")) return isBelow;
+  return (session) => isBelow(session) || isNamed(session); // `src/app` and `owner/name`.
+}
+
+/** `owner/name` of a repository, or the last part of a directory. */
+export function projectName(project: string): string {
+  return isAbsolute(project) ? basename(project) || project : project;
 }
 
 function withSlash(path: string): string {

@@ -10,7 +10,7 @@ import { dialectNamed } from "../../dialects/all.ts";
 import type { Standing } from "../../dialects/facets/files.ts";
 import { listedAside } from "../../dialects/facets/reading.ts";
 import type { LogReadOptions, ReadSummary } from "../catalog/catalog.ts";
-import { repositoryOf } from "../summary/repository.ts";
+import { projectFacts, projectOfStore } from "../summary/project.ts";
 import { SummaryFold } from "../summary/summary.ts";
 import { SummaryLines } from "../summary/summary-lines.ts";
 import type { Session } from "./session.ts";
@@ -49,8 +49,13 @@ export class Summaries {
   async finish(id: string, { fold, agent }: SummaryLines): Promise<Summary> {
     const { status, parent, agent: stored, about = {} } = await this.#standing(id);
     fold.learn(about);
-    const facts = { agent: this.#agentOf(id, agent ?? stored), status, parent };
-    const summary = fold.summary({ ...facts, repositoryOf });
+    const { dialect, root } = this.#store;
+    const summary = fold.summary({
+      agent: this.#agentOf(id, agent ?? stored),
+      status,
+      parent,
+      projectOf: (said) => projectFacts(said, projectOfStore(dialect, root)),
+    });
     const named = summary.parent === null ? null : await this.#idNamed(summary.parent);
     return named === null ? summary : { ...summary, parent: named };
   }

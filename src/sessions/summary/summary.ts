@@ -20,7 +20,7 @@ import type { SessionStatus, Summary } from "../../core/model/summary.ts";
 import { type TurnMark, type TurnState, Turns } from "../../core/model/turns.ts";
 import { typedText } from "../../dialects/shared/typed-text.ts";
 import { ChangedLinesFold, type ChangedLinesState } from "./file-edits.ts";
-import { repositoryName } from "./repository.ts";
+import { type ProjectFacts, projectFacts } from "./project.ts";
 import { UsageFold, type UsageState } from "./usage-fold.ts";
 
 /** The summary of a session that was not read. */
@@ -39,8 +39,9 @@ export const NOTHING_KNOWN: Summary = {
   durationMs: null,
   parent: null,
   project: null,
-  branch: null,
   repository: null,
+  directory: null,
+  branch: null,
   linesAdded: null,
   linesRemoved: null,
   erased: null,
@@ -56,8 +57,8 @@ export interface SummaryFacts {
   readonly agent: string | null;
   readonly status?: SessionStatus | null;
   readonly parent?: string | null;
-  /** The repository of a directory, for a session that does not name its own. */
-  readonly repositoryOf?: (directory: string) => string | null;
+  /** Default: by what lines say alone. */
+  readonly projectOf?: (about: LearnedFacts) => ProjectFacts;
 }
 
 /** What lines say about the whole session (dialects/facets/reading.ts, `about`). */
@@ -221,7 +222,7 @@ export class SummaryFold {
     this.#facts.badLines++;
   }
 
-  summary({ agent, status = null, parent = null, repositoryOf }: SummaryFacts): Summary {
+  summary({ agent, status = null, parent = null, projectOf = projectSaid }: SummaryFacts): Summary {
     const { title, model } = this.#facts.hasOwn ? { title: null, model: null } : this.#facts.agents;
     const named = this.#facts.model ?? model;
     const about = this.#facts.about;
@@ -242,9 +243,8 @@ export class SummaryFold {
       updatedAt,
       durationMs: durationMs(createdAt, updatedAt),
       parent: lineOf(parent ?? about.parent ?? ""),
-      project: lineOf(about.cwd ?? ""),
+      ...projectOf(about),
       branch: lineOf(about.branch ?? ""),
-      repository: repositoryName(about.remote ?? "") ?? repositoryOf?.(about.cwd ?? "") ?? null,
       linesAdded: this.#changed.sum?.added ?? null,
       linesRemoved: this.#changed.sum?.removed ?? null,
       erased: this.#facts.erased,
@@ -302,6 +302,10 @@ function isBareCommand(prompt: string | null): boolean {
 }
 
 /** A text as one printable line of at most SUMMARY_TEXT_MAX characters; null when none is left. */
+function projectSaid(about: LearnedFacts): ProjectFacts {
+  return projectFacts(about, null, () => null);
+}
+
 function lineOf(text: string): string | null {
   return oneLine(text, SUMMARY_TEXT_MAX) || null;
 }

@@ -17,6 +17,7 @@ type FileValues = readonly [
   name: string | null,
   parent: string | null,
   project: string | null,
+  directory: string | null,
   scope: string | null,
   replays: string | null,
   startedAt: number | null,
@@ -196,23 +197,24 @@ function fileOf(values: FileValues, index: number, firstAt: number): LedgerFile 
     name,
     parent: values[8],
     project: values[9],
-    scope: values[10] ?? name,
-    replays: values[11],
-    startedAt: values[12],
-    rows: values[13],
+    directory: values[10],
+    scope: values[11] ?? name,
+    replays: values[12],
+    startedAt: values[13],
+    rows: values[14],
     firstAt,
     index,
   };
 }
 
 function valuesOf(file: LedgerFile): FileValues {
-  const { dialect, root, id, path, size, mtimeMs, reached, parent, project } = file;
+  const { dialect, root, id, path, size, mtimeMs, reached, parent } = file;
   const name = file.name === lastOf(id) ? null : file.name;
   const scope = file.scope === file.name ? null : file.scope;
-  const { replays, startedAt, rows } = file;
+  const { project, directory, replays, startedAt, rows } = file;
   return [
-    ...([dialect, root, id, path, size, mtimeMs, reached, name, parent, project, scope] as const),
-    ...([replays, startedAt, rows] as const),
+    ...([dialect, root, id, path, size, mtimeMs, reached, name, parent] as const),
+    ...([project, directory, scope, replays, startedAt, rows] as const),
   ];
 }
 

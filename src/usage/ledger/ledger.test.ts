@@ -30,6 +30,7 @@ function packWith(path: string, keys: readonly number[], output: number, flags =
     name: path,
     parent: null,
     project: null,
+    directory: null,
     scope: path,
     replays: null,
     startedAt: null,

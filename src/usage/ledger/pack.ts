@@ -29,7 +29,9 @@ export interface PackedFile {
   /** What its program calls the session, and the one that started it. */
   readonly name: string;
   readonly parent: string | null;
+  /** The session's, as in a list of sessions. */
   readonly project: string | null;
+  readonly directory: string | null;
   /** Keys of the session hold within this. */
   readonly scope: string;
   /** The scope whose rows it begins with, and when it began. */

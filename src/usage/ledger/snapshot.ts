@@ -29,7 +29,7 @@ import type { LedgerPlace } from "./ledger-file.ts";
 
 const NAME = "snapshot.bin";
 const MAGIC = 0x53554256;
-const VERSION = 2;
+const VERSION = 3;
 const HEAD_BYTES = 16;
 const { O_RDONLY, O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
 

@@ -35,8 +35,15 @@ export function priceAt(rate: Rate, context: number): number {
 
 const BATCH_FACTOR = 0.5;
 
-/** The cost of a row in US dollars. */
-export function costOf(rows: Columns, row: number, rates: Rates): number {
+/** What a response cost, in US dollars: as its agent recorded it, else at the rates; NaN: unknown. */
+export function costOf(rows: Columns, row: number, rates: Rates | null): number {
+  const recorded = rows.recorded[row] ?? Number.NaN;
+  return recorded >= 0 ? recorded : priceOf(rows, row, rates);
+}
+
+/** What the tokens of a row cost at the rates, whatever was recorded; NaN without rates. */
+export function priceOf(rows: Columns, row: number, rates: Rates | null): number {
+  if (rates === null) return Number.NaN;
   const input = rows.input[row] ?? 0;
   const read = rows.cacheRead[row] ?? 0;
   const write5m = rows.cacheWrite5m[row] ?? 0;

@@ -6,7 +6,7 @@ import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { openUsage } from "../open-usage.ts";
 import { Days } from "../report/days.ts";
-import { byFile, groupBy, sumOf } from "../report/groups.ts";
+import { bySession, groupBy, sumOf } from "../report/groups.ts";
 import { dearestPrompts, PromptRows, sessionAt, sessionsOf } from "./prompt-rows.ts";
 import { traceCopies } from "./trace.ts";
 
@@ -76,7 +76,7 @@ async function opened(home: string) {
 
 async function promptsOf(home: string, name: string) {
   const { rows, sessions } = await opened(home);
-  const session = sessions.get(name) ?? assert.fail(name);
+  const session = [...sessions.values()].find((each) => each.name === name) ?? assert.fail(name);
   const groups = rows.groups(session, await traceCopies(nodeHost, session.own));
   return groups.map(({ prompt, output, subagents }) => [prompt?.text ?? null, output, subagents]);
 }
@@ -187,7 +187,7 @@ test("the dearest prompts are found without reading sessions that cost less", as
     ]);
   }
   const { usage, chosen, rows, sessions } = await opened(home);
-  const grouping = byFile(usage, (file) => usage.sessionOf(file));
+  const grouping = bySession(usage);
   const groups = groupBy(usage, chosen, grouping);
   const read: string[] = [];
   let pauses = 0;

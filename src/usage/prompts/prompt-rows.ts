@@ -10,7 +10,7 @@
  */
 
 import type { LedgerFile } from "../ledger/pack.ts";
-import type { CountedUsage } from "../report/counted-usage.ts";
+import { type CountedUsage, sessionNameIn } from "../report/counted-usage.ts";
 import { type Group, groupBy } from "../report/groups.ts";
 import type { Trace, TracedPrompt } from "./trace.ts";
 
@@ -120,16 +120,18 @@ function keyOf({ dialect }: LedgerFile, name: string): string {
   return `${dialect}\0${name}`;
 }
 
-/** The files of each session in the ledger, by the name that reports have. */
+/** The files of each session in the ledger, by `sessionKeyOf`. */
 export function sessionsOf(usage: CountedUsage): Map<string, SessionUsageFiles> {
   const sessions = new Map<string, { own: LedgerFile[]; subagents: LedgerFile[] }>();
   for (const file of usage.ledger.files) {
-    const name = usage.sessionOf(file);
-    const known = sessions.get(name) ?? { own: [], subagents: [] };
-    sessions.set(name, known);
-    (file.name === name ? known.own : known.subagents).push(file);
+    const key = usage.sessionKeyOf(file);
+    const known = sessions.get(key) ?? { own: [], subagents: [] };
+    sessions.set(key, known);
+    (file.name === sessionNameIn(key) ? known.own : known.subagents).push(file);
   }
-  return new Map([...sessions].map(([name, files]) => [name, { name, ...files }]));
+  return new Map(
+    Array.from(sessions, ([key, files]) => [key, { name: sessionNameIn(key), ...files }]),
+  );
 }
 
 /** The session of a log, or the subagent with those that it started. */

@@ -3,19 +3,17 @@
 import type { Host } from "../../core/base/host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { labelOf, registryEntry } from "../../dialects/registry.ts";
+import type { ProjectFilter } from "../../sessions/catalog/page.ts";
 import { isDialectMeant } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 
-/**
- * Undefined: all. `directories` are projects, too: the ledger does not know the repository of one.
- */
+/** Undefined: all. */
 export function fileFilter(
   agent: string | undefined,
-  project: string | undefined,
-  directories: ReadonlySet<string> = new Set(),
+  isProject: ProjectFilter | undefined,
 ): ((file: LedgerFile) => boolean) | undefined {
-  if (agent === undefined && project === undefined) return undefined;
-  return (file) => isOfAgent(file, agent) && isOfProject(file, project, directories);
+  if (agent === undefined && isProject === undefined) return undefined;
+  return (file) => isOfAgent(file, agent) && isProject?.(file) !== false;
 }
 
 export function isOfAgent(
@@ -33,18 +31,6 @@ export function agentNameOf(dialect: string): string {
 /** Whether the plans of the program are limited by blocks: those of Anthropic's models. */
 export function hasBlocks({ dialect }: Pick<LedgerFile, "dialect">): boolean {
   return registryEntry(dialect).usageIn === "messages";
-}
-
-function isOfProject(
-  { project, root }: LedgerFile,
-  wanted: string | undefined,
-  directories: ReadonlySet<string>,
-): boolean {
-  if (wanted === undefined) return true;
-  const path = (project ?? root).replace(/\/+$/, "");
-  if (directories.has(path)) return true;
-  if (wanted.includes("/")) return path === wanted || path.startsWith(`${wanted}/`);
-  return path.slice(path.lastIndexOf("/") + 1) === wanted;
 }
 
 /**

@@ -17,7 +17,7 @@ import { rowTokens } from "../columns.ts";
 import type { UsageLedger } from "../ledger/ledger.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { PriceBook } from "../prices/price-book.ts";
-import { costOf, type Rates } from "../prices/rates.ts";
+import { costOf, priceOf, type Rates } from "../prices/rates.ts";
 import { scopeHash } from "../row-set.ts";
 import { FLAGS } from "../usage-row.ts";
 import { type Days, dayNumber, NO_DAY } from "./days.ts";
@@ -123,14 +123,23 @@ export class CountedUsage {
     return name;
   }
 
+  /** The same with its dialect: two agents may have sessions of one name. */
+  sessionKeyOf(file: LedgerFile): string {
+    return `${file.dialect}\0${this.sessionOf(file)}`;
+  }
+
   projectOf({ project }: LedgerFile): string {
     return project ?? UNKNOWN_PROJECT;
   }
 
-  /** In US dollars; NaN: the price of the model is unknown. */
+  /** In US dollars; NaN: it was not recorded, and the price of the model is unknown. */
   costOf(row: number): number {
-    const rates = this.ratesOf(row);
-    return rates === null ? Number.NaN : costOf(this.ledger.rows, row, rates);
+    return costOf(this.ledger.rows, row, this.ratesOf(row));
+  }
+
+  /** What its tokens cost by the prices; NaN: unknown. */
+  priceOf(row: number): number {
+    return priceOf(this.ledger.rows, row, this.ratesOf(row));
   }
 
   /** By store: the cost of each session with a known price, its subagents' included. */
@@ -201,6 +210,10 @@ export class CountedUsage {
     if (!this.#book.varies(name)) this.#rates[model] = this.#book.ratesFor(name, 0);
     return this.#book.ratesFor(name, at);
   }
+}
+
+export function sessionNameIn(key: string): string {
+  return key.slice(key.indexOf("\0") + 1);
 }
 
 function rootName(file: LedgerFile, byName: ReadonlyMap<string, LedgerFile>): string {

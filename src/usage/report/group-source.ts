@@ -3,6 +3,7 @@
  * they are enough, else from all rows: the stored sums do not know projects.
  */
 
+import type { ProjectFilter } from "../../sessions/catalog/page.ts";
 import { NO_QUARTER, QUARTER_MS, type StoredSums } from "../sums/stored-sums.ts";
 import { agentNameOf, fileFilter, hasBlocks, isOfAgent } from "./agent-choice.ts";
 import { blockOf, blocksOf, startsIn, type UsageBlock } from "./blocks.ts";
@@ -35,9 +36,7 @@ export interface GroupSource {
 /** What a report is of; undefined: all. */
 export interface UsageFilter {
   readonly agent: string | undefined;
-  readonly project: string | undefined;
-  /** Directories of the project, when it names a repository. */
-  readonly directories?: ReadonlySet<string>;
+  readonly isProject?: ProjectFilter | undefined;
   /** Part of the model's name, in lower case. */
   readonly model?: string | undefined;
 }
@@ -48,8 +47,8 @@ export function groupSource(
   days: Days,
   filter: UsageFilter,
 ): GroupSource {
-  const { agent, project, model } = filter;
-  if (project !== undefined || model !== undefined) return rowSource(usage, days, filter);
+  const { agent, isProject, model } = filter;
+  if (isProject !== undefined || model !== undefined) return rowSource(usage, days, filter);
   const kept = new StoredGroups(usage, sums, days);
   const isWanted = (dialect: string) => isOfAgent({ dialect }, agent);
   return {
@@ -70,7 +69,7 @@ export function rowSource(
   days: Days,
   { model, ...wanted }: UsageFilter,
 ): GroupSource {
-  const isWanted = fileFilter(wanted.agent, wanted.project, wanted.directories) ?? (() => true);
+  const isWanted = fileFilter(wanted.agent, wanted.isProject) ?? (() => true);
   const chosen = (range: DayRange) => usage.chosen(days, { ...range, isWanted, model });
   const ofAgent = byFile(usage, ({ dialect }) => agentNameOf(dialect));
   return {

@@ -10,12 +10,14 @@ export interface Sums extends TokenCounts {
   readonly responses: number;
   /** All tokens; reasoning is part of the output. */
   readonly total: number;
-  /** US dollars for the models whose prices are known. */
+  /** US dollars: of each response what its agent recorded, else what its tokens cost. */
   readonly cost: number;
-  /** Tokens of models whose prices are not. */
+  /** Tokens with neither: of models without a known price. */
   readonly unpriced: number;
-  /** What agents recorded as cost themselves; null if none did. */
+  /** The part of `cost` that agents recorded; null if none did. */
   readonly recorded: number | null;
+  /** What all tokens cost by the prices that are known, whatever agents recorded. */
+  readonly priced: number;
   /** Responses with a count that cannot be right. */
   readonly implausible: number;
   /** Responses whose input was not recorded. */
@@ -35,7 +37,8 @@ export interface Group extends Sums {
   readonly models: readonly ModelSums[];
   /** Their dialects. */
   readonly agents: readonly string[];
-  readonly project: string;
+  /** Of the first session; null: unknown. */
+  readonly project: string | null;
 }
 
 /** What rows are summed by: a number for each row, and its text. */
@@ -67,6 +70,11 @@ export function byFile({ ledger }: CountedUsage, textOf: (file: LedgerFile) => s
     numbers: (rows) => mapped(rows, (row) => ofFile[owners[row] ?? 0] ?? 0),
     textOf: (number) => names[number] ?? "",
   };
+}
+
+/** By session, with its subagents; the text is `sessionKeyOf`. */
+export function bySession(usage: CountedUsage): Grouping {
+  return byFile(usage, (file) => usage.sessionKeyOf(file));
 }
 
 export function byModel({ ledger }: CountedUsage): Grouping {
@@ -122,7 +130,7 @@ function groupAt(usage: CountedUsage, pivot: Pivot, index: number, key: string):
   const bits = pivot.agents[index] ?? 0;
   const agents = pivot.dialects.filter((_, bit) => (bits & (1 << bit)) !== 0);
   const first = pivot.firstFiles[index];
-  const project = first === undefined ? "" : usage.projectOf(usage.ledger.list.at(first));
+  const project = first === undefined ? null : usage.ledger.list.at(first).project;
   return { ...grouped(key, ofModels), agents: agents.sort(), project };
 }
 
@@ -143,6 +151,7 @@ function sumsOf(cell: Float64Array): Sums {
     cost: at("cost"),
     unpriced: at("unpriced"),
     recorded: at("recordings") > 0 ? at("recorded") : null,
+    priced: at("priced"),
     implausible: at("implausible"),
     unknownInputs: at("unknownInputs"),
     firstAt: at("first") > 0 ? at("first") : null,
@@ -158,7 +167,7 @@ export function totalOf(groups: readonly Group[], key = ""): Group {
     models.set(sums.model, known ? { model: sums.model, ...added([known, sums]) } : sums);
   }
   const agents = [...new Set(groups.flatMap((group) => group.agents))].sort();
-  return { ...grouped(key, [...models.values()]), agents, project: groups[0]?.project ?? "" };
+  return { ...grouped(key, [...models.values()]), agents, project: groups[0]?.project ?? null };
 }
 
 function grouped(key: string, models: ModelSums[]): Omit<Group, "agents" | "project"> {
@@ -189,6 +198,7 @@ function added(all: readonly Sums[]): Sums {
     cost: sum((each) => each.cost),
     unpriced: sum((each) => each.unpriced),
     recorded: recorded.length === 0 ? null : recorded.reduce((a, b) => a + b, 0),
+    priced: sum((each) => each.priced),
     implausible: sum((each) => each.implausible),
     unknownInputs: sum((each) => each.unknownInputs),
     firstAt: firsts.length === 0 ? null : Math.min(...firsts),

@@ -24,10 +24,11 @@ export const SUM = {
   recordings: 10,
   implausible: 11,
   unknownInputs: 12,
-  first: 13,
-  last: 14,
+  priced: 13,
+  first: 14,
+  last: 15,
 } as const;
-export const CELL_LENGTH = 15;
+export const CELL_LENGTH = 16;
 
 export interface Pivot {
   /** The number of each group. */
@@ -107,14 +108,16 @@ export function addCells(
     const rate = (model[row] ?? 0) * 5;
     // Prices without tiers, for a row without factors: nearly all.
     const isPlain = (rates[rate] ?? -1) >= 0 && ((flags[row] ?? 0) & FACTORS) === 0;
-    const cost = isPlain
+    const price = isPlain
       ? (fresh * (rates[rate] ?? 0) +
           answer * (rates[rate + 1] ?? 0) +
           read * (rates[rate + 2] ?? 0) +
           write5m * (rates[rate + 3] ?? 0) +
           write1h * (rates[rate + 4] ?? 0)) /
         1e6
-      : usage.costOf(row);
+      : usage.priceOf(row);
+    const own = recorded[row] ?? Number.NaN;
+    const cost = own >= 0 ? own : price;
     cells[cell] = (cells[cell] ?? 0) + 1;
     cells[cell + 1] = (cells[cell + 1] ?? 0) + fresh;
     cells[cell + 2] = (cells[cell + 2] ?? 0) + answer;
@@ -124,7 +127,7 @@ export function addCells(
     cells[cell + 6] = (cells[cell + 6] ?? 0) + (reasoning[row] ?? 0);
     if (cost >= 0) cells[cell + 7] = (cells[cell + 7] ?? 0) + cost;
     else cells[cell + 8] = (cells[cell + 8] ?? 0) + rowTokens(rows, row);
-    const own = recorded[row] ?? Number.NaN;
+    if (price >= 0) cells[cell + 13] = (cells[cell + 13] ?? 0) + price;
     if (own >= 0) {
       cells[cell + 9] = (cells[cell + 9] ?? 0) + own;
       cells[cell + 10] = (cells[cell + 10] ?? 0) + 1;
@@ -137,9 +140,9 @@ export function addCells(
       cells[cell + 12] = (cells[cell + 12] ?? 0) + 1;
     }
     const ms = at[row] ?? Number.NaN;
-    const first = cells[cell + 13] ?? 0;
-    if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 13] = ms;
-    if (ms > (cells[cell + 14] ?? 0)) cells[cell + 14] = ms;
+    const first = cells[cell + 14] ?? 0;
+    if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 14] = ms;
+    if (ms > (cells[cell + 15] ?? 0)) cells[cell + 15] = ms;
     if (ofFiles.length === 0) continue;
     const total = fresh + answer + write5m + write1h + read;
     addToFile(ofFiles, (owners[row] ?? 0) * FILE_LENGTH, cost, total, ms);

@@ -85,8 +85,9 @@ function place() {
 const close = (value: number) => Number(value.toPrecision(12));
 
 function figures(group: Group | UsageBlock): object {
-  const of = ({ cost, recorded, ...sums }: Sums) => {
-    return { ...sums, cost: close(cost), recorded: recorded === null ? null : close(recorded) };
+  const of = ({ cost, recorded, priced, ...sums }: Sums) => {
+    const dollars = { cost: close(cost), priced: close(priced) };
+    return { ...sums, ...dollars, recorded: recorded === null ? null : close(recorded) };
   };
   const { models, agents, project: _, ...sums } = group;
   const sorted = models.map(({ model, ...each }) => ({ ...of(each), model }));
@@ -102,7 +103,7 @@ function assertSame({
 }: Pick<Awaited<ReturnType<typeof openUsage>>, "usage" | "sums">) {
   for (const zone of ["UTC", "Asia/Kathmandu", "America/New_York"]) {
     const days = new Days(zone);
-    const wanted = { agent: undefined, project: undefined };
+    const wanted = { agent: undefined };
     const [kept, rows] = [groupSource(usage, sums, days, wanted), rowSource(usage, days, wanted)];
     const range = { since: "2026-11-09", until: "2026-11-16" };
     for (const source of [
@@ -118,7 +119,7 @@ function assertSame({
     }
   }
   const local = new Days(undefined);
-  const rows = rowSource(usage, local, { agent: undefined, project: undefined });
+  const rows = rowSource(usage, local, { agent: undefined });
   const today = rows.total({ since: local.dayOf(NOW), until: local.dayOf(NOW) });
   const { cost, unpriced, total } = todayIn(sums, NOW);
   assert.deepEqual(

@@ -8,7 +8,7 @@
 
 import { type Columns, rowTokens } from "../columns.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
-import { costOf, type Rates } from "../prices/rates.ts";
+import { costOf, priceOf, type Rates } from "../prices/rates.ts";
 import type { CountedUsage } from "../report/counted-usage.ts";
 import { addCells, CELL_LENGTH, FILE_LENGTH, FILE_SUM, SUM } from "../report/sum-rows.ts";
 import { atOnce } from "../slices.ts";
@@ -247,13 +247,15 @@ export class StoredSums {
       this.cells[cell + SUM[name]] = (this.cells[cell + SUM[name]] ?? 0) + sign * value;
     };
     const rates = view.ratesAt(rows.model[row] ?? 0, rows.at[row] ?? Number.NaN);
-    const cost = rates === null ? 0 : costOf(rows, row, rates);
+    const known = costOf(rows, row, rates);
+    const cost = known || 0;
     const total = rowTokens(rows, row);
-    const unpriced = rates === null ? total : 0;
+    const unpriced = Number.isNaN(known) ? total : 0;
     add("responses", 1);
     for (const name of COUNTED) add(name, rows[name][row] ?? 0);
     add("cost", cost);
     add("unpriced", unpriced);
+    add("priced", priceOf(rows, row, rates) || 0);
     const recorded = rows.recorded[row] ?? Number.NaN;
     if (recorded >= 0) add("recorded", recorded);
     if (recorded >= 0) add("recordings", 1);

@@ -11,7 +11,7 @@ import { type SessionSums, StoredSums } from "./stored-sums.ts";
 
 const NAME = "sums.bin";
 const MAGIC = 0x43554256;
-const VERSION = 3;
+const VERSION = 4;
 const HEAD_BYTES = 24;
 const SESSION_FIELDS = ["responses", "cost", "unpriced", "total", "last"] as const;
 const { O_RDWR, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;

@@ -196,13 +196,15 @@ describe.each(HOMES)("of %s samples", (_, { roots, ...home }) => {
       (item: SessionItem) => string | null,
     ][] = [
       ["agents", "agent", ({ agentLabel }) => agentLabel],
-      ["projects", "project", ({ repository, project }) => repository ?? project],
+      ["projects", "project", ({ project }) => project],
       ["models", "model", ({ model }) => model],
       ["verdicts", "verdict", ({ verdict }) => verdict],
     ];
     for (const [facet, filter, factOf] of facts) {
       for (const { value, sessions: count } of facets[facet]) {
-        const filtered = await ask(`&${filter}=${encodeURIComponent(value)}`);
+        const filtered = await ask(
+          `&${filter}=${encodeURIComponent(filter === "project" ? `=${value}` : value)}`,
+        );
         assert.equal(filtered.sessions.length, count, `${filter} ${value}`);
         assert.ok(filtered.sessions.every((each) => factOf(each) === value));
         const choices = filtered.facets?.[facet].length;

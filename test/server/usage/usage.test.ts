@@ -52,44 +52,44 @@ test("cost and tokens are summed by day, agent, project, model and session", asy
   const report = await client.usage({ ...utc, by: "project" });
   assert.deepEqual(
     [report.total.cost, report.total.total, report.total.responses],
-    [3, 120_000, 3],
+    [2.5, 120_000, 3],
   );
-  assert.equal(report.total.recorded, 0.5);
+  assert.deepEqual([report.total.recorded, report.total.priced], [0.5, 3]);
   assert.deepEqual(names(report.days), [
-    [dayOf(3), 2] as const,
+    [dayOf(3), 1.5] as const,
     [dayOf(2), 0] as const,
     [dayOf(1), 0] as const,
     [dayOf(0), 1] as const,
   ]);
-  assert.deepEqual(names(report.agents), [["Claude Code", 3]]);
+  assert.deepEqual(names(report.agents), [["Claude Code", 2.5]]);
   assert.deepEqual(names(report.projects), [
-    ["/home/me/other", 2],
+    ["/home/me/other", 1.5],
     ["/home/me/app", 1],
   ]);
-  assert.deepEqual(names(report.models), [["claude-opus-4-5-20251101", 3]]);
+  assert.deepEqual(names(report.models), [["claude-opus-4-5-20251101", 2.5]]);
   assert.deepEqual(names(report.sessions), [
-    ["s2", 2],
+    ["s2", 1.5],
     ["s1", 1],
   ]);
   assert.deepEqual(
     report.series.map(({ name, cost, total }) => [name, cost, total]),
     [
-      ["/home/me/other", [2, 0, 0, 0], [80_000, 0, 0, 0]],
+      ["/home/me/other", [1.5, 0, 0, 0], [80_000, 0, 0, 0]],
       ["/home/me/app", [0, 0, 0, 1], [0, 0, 0, 40_000]],
     ],
   );
   assert.deepEqual(report.calendar, [
-    { day: dayOf(3), cost: 2, total: 80_000 },
+    { day: dayOf(3), cost: 1.5, total: 80_000 },
     { day: dayOf(0), cost: 1, total: 40_000 },
   ]);
   assert.deepEqual([report.isComplete, report.counting, report.isCut], [true, null, false]);
   const cost = async (options: UsageOptions) =>
     (await client.usage({ ...utc, ...options })).total.cost;
   assert.equal(await cost({ since: dayOf(1) }), 1);
-  assert.equal(await cost({ until: dayOf(1) }), 2);
-  assert.equal(await cost({ agent: "claude code" }), 3);
+  assert.equal(await cost({ until: dayOf(1) }), 1.5);
+  assert.equal(await cost({ agent: "claude code" }), 2.5);
   assert.equal(await cost({ agent: "codex" }), 0);
-  assert.equal(await cost({ project: "other" }), 2);
+  assert.equal(await cost({ project: "other" }), 1.5);
   const week = await client.usage({ ...utc, since: dayOf(6), until: "2999-01-01" });
   assert.deepEqual([week.days.length, week.days.at(-1)?.name], [7, dayOf(0)]);
 });

@@ -4,7 +4,7 @@ import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionFacets, SessionItem } from "../../../src/client/session-shapes.ts";
 import { formatRoute, type ListQuery, NO_FILTER, sessionHref } from "../route.ts";
 import { changedAt, dayOf } from "../sessions/day-groups.ts";
-import { projectKeyOf, projectNameOf, projectNames } from "../sessions/session-words.ts";
+import { projectNameOf, projectNames } from "../sessions/session-words.ts";
 import { nextTheme } from "../style/theme-button.tsx";
 import { sessionName } from "../words.ts";
 
@@ -81,7 +81,7 @@ function projectCommands(facets: SessionFacets | null): Command[] {
 }
 
 function sessionCommand(session: SessionItem): Command {
-  const project = projectKeyOf(session);
+  const project = session.project;
   const facts = [project === null ? "" : projectNameOf(project), session.agentLabel];
   const note = [...facts, dayOf(changedAt(session), new Date())].filter(Boolean).join(" · ");
   return { group: "Sessions", name: sessionName(session), note, deed: sessionHref(session.id) };

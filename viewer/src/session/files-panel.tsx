@@ -40,7 +40,7 @@ export function FilesPanel({ store, hide }: PanelProps) {
   const { outline, isLoading } = useFilesOf(store);
   const [isOfEdits, showEdits] = useState(false);
   const marks = outline.marks.value;
-  const project = store.head.value?.project ?? null;
+  const project = store.head.value?.directory ?? null;
   const files = useMemo(() => touchedFiles(marks.slice(), project), [marks, project]);
   const edited = files.filter(({ edits }) => edits > 0);
   const shown = isOfEdits ? edited : files;

@@ -114,7 +114,7 @@ function Rows({ choice, store, reading, hide }: RowsProps) {
   useFollowed(scroller, reading, top, bottom);
   const screen = useScreen(scroller);
   // Made once: while the reader scrolls, only the mark of their place moves.
-  const project = store.head.value?.project ?? null;
+  const project = store.head.value?.directory ?? null;
   const version = outline.blocks.version.value;
   const shown = useMemo(
     () => placedRows(outline, tops, screen, choice),

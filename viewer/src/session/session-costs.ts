@@ -29,7 +29,7 @@ interface CostBlock {
 
 /** Which blocks there are, and the tokens that the log has. */
 interface Places {
-  readonly totals: ReadonlySignal<Pick<OutlinePage, "tokens"> | null>;
+  readonly totals: Pick<ReadonlySignal<Pick<OutlinePage, "tokens"> | null>, "value">;
   blockOf(start: number): number;
   rangeOf(block: number): BlockRange;
   stampOf(block: number): string | null;

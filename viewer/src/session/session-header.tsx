@@ -222,12 +222,13 @@ function Fact({ kind = "", title, children }: FactProps) {
 
 function More({ head }: { readonly head: SessionHead }) {
   const { session, dialect, root, createdAt, updatedAt, lines, badLines, bytes, tornBytes } = head;
-  const { project, branch } = head;
+  const { repository, directory, branch } = head;
   const rows: [string, string | null][] = [
     ["Id", session],
     ["Kind", dialect],
     ["Store", root],
-    ["Project", project],
+    ["Repository", repository],
+    ["Directory", directory],
     ["Branch", branch],
     ["Began", displayTime(createdAt)],
     ["Last entry", displayTime(updatedAt)],

@@ -53,7 +53,7 @@ export function Transcript(props: TranscriptProps) {
   // Here, and not in an effect: effects run after the page has changed.
   useMemo(() => reading.remember(), [reading, window]);
   const altered = alteredRanges(store.id);
-  const project = store.head.value?.project ?? null;
+  const project = store.head.value?.directory ?? null;
   const mount = useMemo(() => mountThreads(store.threads, project), [store.threads, project]);
   useEffect(() => void store.threads.refresh(), [store.threads, store.outline.index.value]);
   useLayoutEffect(() => {

@@ -25,7 +25,7 @@ export function serverFilter(filter: ListQuery) {
   const from = sinceOf(since);
   return {
     ...(agent !== "" && { agent }),
-    ...(project !== "" && { project }),
+    ...(project !== "" && { project: `=${project}` }),
     ...(model !== "" && { model }),
     ...(judged && { verdict: judged }),
     ...(state && { status: state }),

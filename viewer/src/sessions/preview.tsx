@@ -13,7 +13,7 @@ import { client } from "../server.ts";
 import { cents, clockOf, countText, sessionName } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import { Verdict } from "./session-row.tsx";
-import { projectKeyOf, sessionTokens, tookOf } from "./session-words.ts";
+import { sessionTokens, tookOf } from "./session-words.ts";
 
 const ENTRIES = 30;
 const TEXTS = 4;
@@ -61,12 +61,12 @@ function Shown({ session }: { readonly session: SessionItem }) {
 }
 
 function factsOf(session: SessionItem): [string, string][] {
-  const { branch, model, agentLabel, cost, turns, linesAdded, linesRemoved } = session;
+  const { project, branch, model, agentLabel, cost, turns, linesAdded, linesRemoved } = session;
   const date = changedAt(session);
   const tokens = sessionTokens(session);
   const lines = linesAdded === null ? null : `+${linesAdded} −${linesRemoved ?? 0}`;
   const facts: [string, string | null][] = [
-    ["Project", projectKeyOf(session)],
+    ["Project", project],
     ["Branch", branch],
     ["Agent", agentLabel],
     ["Model", model],

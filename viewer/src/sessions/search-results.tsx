@@ -13,7 +13,7 @@ import { groupHits, type HitGroup } from "./group-hits.ts";
 import { SearchStore } from "./search-store.ts";
 import { Waiting } from "./session-list.tsx";
 import { Verdict } from "./session-row.tsx";
-import { projectKeyOf, projectNameOf } from "./session-words.ts";
+import { projectNameOf } from "./session-words.ts";
 
 /** Lines of a session before "more". */
 const LINES = 3;
@@ -89,7 +89,7 @@ function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
   const count = hits.length + more;
   const [isWhole, showWhole] = useState(false);
   const shown = isWhole ? hits : hits.slice(0, LINES);
-  const project = projectKeyOf(session);
+  const project = session.project;
   const date = changedAt(session);
   return (
     <section class="hit-group">

@@ -17,7 +17,6 @@ import {
 } from "../words.ts";
 import { changedAt, dayOf } from "./day-groups.ts";
 import {
-  projectKeyOf,
   projectNameOf,
   sessionTokens,
   shortModel,
@@ -51,15 +50,14 @@ export function SessionRow({ session, isInDay, onSelect }: RowProps) {
 }
 
 function Meta({ session }: { readonly session: SessionItem }) {
-  const { agentLabel, model, branch, project, parent } = session;
-  const key = projectKeyOf(session);
+  const { agentLabel, model, branch, project, directory, parent } = session;
   const isChild = typeof parent === "string";
   return (
     <span class="row-meta">
       <Verdict session={session} />
-      {key !== null && (
-        <span class="row-project" title={pageText(project ?? key)}>
-          {pageText(projectNameOf(key))}
+      {project !== null && (
+        <span class="row-project" title={pageText(directory ?? project)}>
+          {pageText(projectNameOf(project))}
         </span>
       )}
       {branch !== null && <span class="row-branch">{pageText(branch)}</span>}

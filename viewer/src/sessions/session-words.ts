@@ -5,14 +5,6 @@ import { lengthOf } from "../../../src/sessions/render/phrases.ts";
 import { VERDICTS, type Verdict } from "../../../src/trust/proof/verdict.ts";
 import { lastName } from "../words.ts";
 
-/** What the project filter takes. */
-export function projectKeyOf({
-  repository,
-  project,
-}: Pick<SessionItem, "repository" | "project">): string | null {
-  return repository ?? project;
-}
-
 /** Without its owner or the directories above it. */
 export function projectNameOf(key: string): string {
   return lastName(key);

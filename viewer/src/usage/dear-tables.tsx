@@ -41,7 +41,11 @@ export function SessionTable({ client, sessions }: SessionTableProps) {
                 </a>
               )}
               <Facts
-                facts={[agent, lastName(project), lastAt && dayText(dayIn(lastAt, zone.value))]}
+                facts={[
+                  agent,
+                  project && lastName(project),
+                  lastAt && dayText(dayIn(lastAt, zone.value)),
+                ]}
               />
             </Row>
           );
@@ -89,7 +93,12 @@ export function PromptTable({ prompts, isComplete }: PromptTableProps) {
                 {pageText(text)}
               </a>
               <Facts
-                facts={[agent, lastName(project), at && dayText(dayIn(at, zone.value)), started]}
+                facts={[
+                  agent,
+                  project && lastName(project),
+                  at && dayText(dayIn(at, zone.value)),
+                  started,
+                ]}
               />
             </Row>
           );

@@ -188,7 +188,7 @@ function Totals({ report: { total, cacheHitRate } }: { readonly report: UsageRep
       <Total
         name="Cost"
         value={total.responses === 0 ? "–" : costText(total)}
-        {...(total.recorded !== null && { more: `agents recorded ${money(total.recorded)}` })}
+        {...(total.recorded !== null && { more: `${money(total.recorded)} as agents recorded` })}
       />
       <Total
         name="Tokens"

@@ -18,6 +18,7 @@ const NONE: CountedSums = {
   cost: 0,
   unpriced: 0,
   recorded: null,
+  priced: 0,
   implausible: 0,
   unknownInputs: 0,
 };

@@ -17,6 +17,7 @@ const FACTS: PageFacts = {
   title: "Fix it",
   agent: "fixer",
   project: null,
+  directory: null,
   branch: null,
   model: "m",
   status: "completed",

@@ -124,7 +124,7 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
   }
 
   #html(entry: PlacedEntry): string {
-    const { project } = this.#facts;
+    const { directory: project } = this.#facts;
     const known = { calls: this.#calls, results: this.#results, places: this.#places };
     const context = { ...this.#options, ...known, project };
     const shown = entryHtml(entry, context);

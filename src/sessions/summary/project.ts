@@ -1,12 +1,40 @@
 /**
- * Repository: the name of the git repository that a directory belongs to, from `.git/config` of it
- * or a directory above; the home directory's own is for files of the user, not for the projects in
- * it. Reads small regular files only: any session can name any directory.
+ * Project: what a session is about, for every list, filter and report: the git repository of the
+ * directory that its agent worked in, or else the directory.
+ *
+ * Repository: `owner/name` from `.git/config` of the directory or of one above; the home directory's
+ * own is for files of the user, not for the projects in it. Reads small regular files only: any
+ * session can name any directory.
  */
 
 import { lstatSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, resolve } from "node:path";
+import { oneLine } from "../../core/base/one-line.ts";
+import type { Summary } from "../../core/model/summary.ts";
+import { programOf, registryEntry } from "../../dialects/registry.ts";
+
+export type ProjectFacts = Pick<Summary, "project" | "repository" | "directory">;
+
+const DIRECTORY_CHARS_MAX = 200;
+
+/** By what lines say; `store` is the project that has the store of a session that names none. */
+export function projectFacts(
+  { cwd = "", remote = "" }: { readonly cwd?: string; readonly remote?: string },
+  store: string | null = null,
+  repositoryIn: (directory: string) => string | null = repositoryOf,
+): ProjectFacts {
+  const directory = oneLine(cwd, DIRECTORY_CHARS_MAX) || store;
+  const repository =
+    repositoryName(remote) ?? (directory === null ? null : repositoryIn(directory));
+  return { project: repository ?? directory, repository, directory };
+}
+
+/** The root of a store that is in a project; null: it has sessions of many. */
+export function projectOfStore(dialect: string, root: string): string | null {
+  const { usersRoot, mark } = registryEntry(dialect);
+  return programOf(dialect) || usersRoot || mark !== undefined ? null : root;
+}
 
 const LEVELS_MAX = 32;
 const CONFIG_BYTES_MAX = 65_536;

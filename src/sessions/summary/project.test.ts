@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
-import { repositoryName, repositoryOf } from "./repository.ts";
+import { repositoryName, repositoryOf } from "./project.ts";
 
 test("of a remote's URL, only owner and name are kept: never a password", () => {
   for (const [url, name] of [
