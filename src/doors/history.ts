@@ -40,7 +40,7 @@ export type {
 export type { SessionFind, UnscannedEntry } from "../evidence/scan/scan-session.ts";
 export type { RestoredFile } from "../guard/restore.ts";
 export type { GuardPass } from "../guard/root-guard.ts";
-export type { HistoryUsage } from "../history/counting.ts";
+export type { HistoryUsage, UsageGroup } from "../history/counting.ts";
 export type { DoctorFinding } from "../history/examining.ts";
 export type { History } from "../history/history.ts";
 export type { ListedSession } from "../history/listing.ts";

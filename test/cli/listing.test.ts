@@ -75,7 +75,7 @@ test("ls sorts, limits and filters, and does not cut ids in a pipe", async () =>
     const [heading, ...rows] = stdout.trimEnd().split("\n");
     assert.match(
       heading ?? "",
-      /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +UPDATED +PROJECT +BRANCH +TITLE$/,
+      /^ID +AGENT +MODEL +STATUS +TURNS +TOKENS +(COST +)?UPDATED +PROJECT +BRANCH +TITLE$/,
     );
     return rows.map((row) => row.split(/ {2,}/)[0]);
   };

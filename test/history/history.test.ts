@@ -80,13 +80,7 @@ test("search, usage and scan take the filters of the commands", async () => {
     assert.deepEqual(ways.usage, isMeant ? ["s1 Why does the webhook fail?"] : [], of);
   }
   for (const wrong of [{ model: 3 }, { since: "yesterday" }, { subagents: false }]) {
-    await assert.rejects(
-      history
-        .search("x", wrong as object)
-        [Symbol.asyncIterator]()
-        .next(),
-      /\S/,
-    );
+    thrownRefusal(() => history.search("x", wrong as object), "BAD_SETTING");
   }
 });
 

@@ -127,8 +127,7 @@ export async function printListing(
   if (page === INTERRUPTED) return EXIT_INTERRUPTED;
   const costs =
     sort === "spend" ? await costsOf(page?.sessions ?? [], stores, where.cwd, io) : null;
-  const dearest = costs === null ? (page?.sessions ?? []) : [...costs.keys()];
-  const sessions = dearest.slice(0, limit);
+  const sessions = [...(costs?.keys() ?? page?.sessions ?? [])].slice(0, limit);
   if (sessions.length === 0) {
     io.err(chosen.whyNone() ?? (options.isGone ? NONE_GONE : nothingIn(all)));
   }

@@ -153,7 +153,7 @@ test("totals of Codex belong to the prompts before them", async () => {
     count(130, 5),
   ]);
   const { sessions } = await opened(home);
-  const [name = ""] = [...sessions.keys()];
+  const [{ name } = { name: "" }] = [...sessions.values()];
   assert.deepEqual(await promptsOf(home, name), [
     ["first", 30, 0],
     ["second", 100, 0],

@@ -106,8 +106,9 @@ export function addCells(
     const write1h = cacheWrite1h[row] ?? 0;
     const read = cacheRead[row] ?? 0;
     const rate = (model[row] ?? 0) * 5;
+    const bits = flags[row] ?? 0;
     // Prices without tiers, for a row without factors: nearly all.
-    const isPlain = (rates[rate] ?? -1) >= 0 && ((flags[row] ?? 0) & FACTORS) === 0;
+    const isPlain = (rates[rate] ?? -1) >= 0 && (bits & FACTORS) === 0;
     const price = isPlain
       ? (fresh * (rates[rate] ?? 0) +
           answer * (rates[rate + 1] ?? 0) +
@@ -133,12 +134,8 @@ export function addCells(
       cells[cell + 10] = (cells[cell + 10] ?? 0) + 1;
     }
     // Without bits, which nearly all rows are, no count can be wrong.
-    if ((flags[row] ?? 0) !== 0 && rows.isImplausible(row)) {
-      cells[cell + 11] = (cells[cell + 11] ?? 0) + 1;
-    }
-    if (((flags[row] ?? 0) & FLAGS.unknownInput) !== 0) {
-      cells[cell + 12] = (cells[cell + 12] ?? 0) + 1;
-    }
+    if (bits !== 0 && rows.isImplausible(row)) cells[cell + 11] = (cells[cell + 11] ?? 0) + 1;
+    if ((bits & FLAGS.unknownInput) !== 0) cells[cell + 12] = (cells[cell + 12] ?? 0) + 1;
     const ms = at[row] ?? Number.NaN;
     const first = cells[cell + 14] ?? 0;
     if (ms < first || (first === 0 && !Number.isNaN(ms))) cells[cell + 14] = ms;
