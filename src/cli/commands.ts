@@ -1,7 +1,6 @@
 /** Commands: every command of `verbatim`, in the groups and in the order in which the help lists them. */
 
-import { type AnyCommand, type CliCommand, isGroup } from "./command/command.ts";
-import { completions } from "./completions.ts";
+import { type AnyCommand, type CliCommand, isGroup, UsageError } from "./command/command.ts";
 import { exportSessions, guard, importBundle, restore } from "./keep/commands.ts";
 import { agents, ls, search, show, usage } from "./look/commands.ts";
 import { redact, scan, share, verify } from "./prove/commands.ts";
@@ -9,6 +8,31 @@ import { keys } from "./prove/keys.ts";
 import { record, resume } from "./record/commands.ts";
 import { hooks } from "./record/hooks-command.ts";
 import { doctor, mcp, open, serve, server } from "./serve/commands.ts";
+
+const SHELLS: readonly string[] = ["bash", "zsh", "fish"];
+
+/** Built with the package (scripts/shell-files.mjs) from the declarations of commands. */
+const completions: CliCommand = {
+  name: "completions",
+  summary: "Print a completion script for your shell",
+  args: [{ name: `<${SHELLS.join("|")}>`, summary: "the shell" }],
+  options: [],
+  examples: [
+    "source <(verbatim completions bash)                       # in ~/.bashrc",
+    'verbatim completions zsh > "$fpath[1]/_verbatim"          # then start a new zsh',
+    "verbatim completions fish > ~/.config/fish/completions/verbatim.fish",
+  ],
+
+  async run({ args: [shell = ""], io }) {
+    if (!SHELLS.includes(shell)) {
+      throw new UsageError(`there is no script for ${shell}; choose one of ${SHELLS.join(", ")}`);
+    }
+    const { readFile } = await import("node:fs/promises");
+    const { packageFile } = await import("../core/package-file.ts");
+    await io.print(await readFile(packageFile(`dist/completions/${shell}`)));
+    return 0;
+  },
+};
 
 export interface ListedGroup {
   readonly heading: string;

@@ -83,7 +83,7 @@ export async function readVerifiedThreadMeta(
   threadId: string,
 ): Promise<StoredThreadMeta> {
   checkKind("projectPath", projectPath, "text");
-  const { readVerifiedMeta } = await import("../integrations/rye/verified-meta.ts");
+  const { readVerifiedMeta } = await import("../integrations/rye/thread-meta.ts");
   return readVerifiedMeta(nodeHost, resolve(projectPath), threadId);
 }
 
@@ -99,7 +99,7 @@ export async function writeThreadMeta(
 ): Promise<void> {
   checkKind("projectPath", projectPath, "text");
   checkData("writeThreadMeta", meta, "metadata");
-  const write = await import("../integrations/rye/write-meta.ts");
+  const write = await import("../integrations/rye/thread-meta.ts");
   return write.writeThreadMeta(nodeHost, resolve(projectPath), threadId, meta);
 }
 

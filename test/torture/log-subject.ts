@@ -4,9 +4,9 @@
  */
 
 import { VerbatimError } from "../../src/core/base/errors.ts";
+import type { Turn } from "../../src/core/log/companion.ts";
 import type { Durability, LogMode } from "../../src/core/log/log-options.ts";
 import { LogReader } from "../../src/core/log/reader.ts";
-import type { Turn } from "../../src/core/log/turn.ts";
 import { LogWriter } from "../../src/core/log/writer.ts";
 import type { Episode, Kind, Subject } from "./episode.ts";
 import type { Call, Process } from "./fault-files.ts";

@@ -5,7 +5,7 @@ import { safeText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io } from "../command/command.ts";
 import { loadEtf } from "../record/dialect-options.ts";
-import type { ExportSource } from "./export-source.ts";
+import type { ExportSource } from "./export-formats.ts";
 
 export async function* etfPieces({
   session,

@@ -5,10 +5,14 @@
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
+import { documentOf } from "../../sessions/list/session-document.ts";
+import { renderEntry } from "../../sessions/render/entry-markdown.ts";
+import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
-import { giveDocument } from "../command/output.ts";
+import { csvLine, giveDocument, jsonLine } from "../command/output.ts";
 import { chosenSessions, hasFilter } from "../look/chosen-sessions.ts";
 import {
   BadLines,
@@ -19,19 +23,29 @@ import {
   tellNotUnderstood,
   tellTornTail,
 } from "../look/reading.ts";
-import { EXPORT_FORMATS, type ExportFormat, formatOfFile } from "./export-formats.ts";
-import type { ExportSource } from "./export-source.ts";
+import {
+  EXPORT_FORMATS,
+  type ExportFormat,
+  type ExportSource,
+  formatOfFile,
+} from "./export-formats.ts";
 
 type Exporter = (source: ExportSource) => AsyncIterable<string>;
 
 /** Held in memory. */
 const LAST_MAX = 100_000;
 
+/** Of `csv`. */
+const COLUMNS = [
+  ...(["session", "line", "at", "kind", "role", "model", "text", "tools", "error"] as const),
+  ...(["inputTokens", "outputTokens", "spend"] as const),
+];
+
 const EXPORTERS: Readonly<Record<string, () => Promise<Exporter>>> = {
-  md: async () => (await import("./markdown-export.ts")).markdownPieces,
+  md: async () => markdownPieces,
   html: async () => (await import("./html-page.ts")).htmlPieces,
-  jsonl: async () => (await import("./entry-lines.ts")).jsonLines,
-  csv: async () => (await import("./entry-lines.ts")).csvLines,
+  jsonl: async () => jsonLines,
+  csv: async () => csvLines,
   etf: async () => (await import("./etf-export.ts")).etfPieces,
 };
 
@@ -154,6 +168,57 @@ async function writeDocument(
   const logPaths = opened.map(({ session }) => session.path);
   await giveDocument(pieces(), { io, file, logPaths, shown });
   return understood > 0 ? 0 : NOTHING_SHOWN;
+}
+
+/** A session as its dialect's document. */
+async function* markdownPieces(source: ExportSource): AsyncGenerator<string> {
+  const { session, run, badLines, isFirst, isOneOfMany } = source;
+  const { options } = run;
+  const [thinking, tools] = [options.thinking === true, options.tools !== false];
+  if (isOneOfMany) yield `${isFirst ? "" : "\n"}# ${session.id}\n\n`;
+  yield* documentOf(session, {
+    thinking,
+    toolDetails: tools,
+    assistantMetadata: options.metadata !== false,
+    renderEntry: (entry) => renderEntry(entry, { thinking, tools }),
+    onBadLine: badLines.add,
+  });
+}
+
+async function* jsonLines(source: ExportSource): AsyncGenerator<string> {
+  const { id } = source.session;
+  for await (const entry of entriesOf(source)) yield jsonLine({ session: id, ...entry });
+}
+
+async function* csvLines(source: ExportSource): AsyncGenerator<string> {
+  const { id } = source.session;
+  if (source.isFirst) yield csvLine(COLUMNS);
+  for await (const entry of entriesOf(source)) yield csvLine(cellsOf(id, entry));
+}
+
+function entriesOf({ session, badLines, last }: ExportSource) {
+  const reading = { onBadLine: badLines.add };
+  return last === null ? session.entries(reading) : lastEntries(session.last(last, reading));
+}
+
+async function* lastEntries(entries: Promise<StoredEntry[]>): AsyncGenerator<StoredEntry> {
+  yield* await entries;
+}
+
+/** In the order of the columns. Output of tools is not in it: `jsonl` has everything. */
+function cellsOf(session: string, entry: StoredEntry): unknown[] {
+  const { line, at, kind, role, model, parts, usage, error } = entry;
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const tools = parts.flatMap((part) => {
+    return part.type === "tool_call" ? [`${part.tool} ${jsonText(part.input)}`] : [];
+  });
+  const failures = parts.flatMap((part) => {
+    return part.type === "tool_result" && part.error !== null ? [part.error] : [];
+  });
+  const failed = [...(error === null ? [] : [`${error.code}: ${error.detail}`]), ...failures];
+  const counts = [usage?.inputTokens, usage?.outputTokens, usage?.spend];
+  const texts = [text, tools.join("\n"), failed.join("\n")];
+  return [session, line, at, kind, role, model, ...texts, ...counts].map((cell) => cell ?? "");
 }
 
 function lastOf({ last }: Run["options"]): number | null {

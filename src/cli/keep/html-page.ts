@@ -17,7 +17,7 @@ import { editPlaces } from "../../sessions/render/html/placed-entry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
 import { tellUnshown, tornBytesOf } from "../look/reading.ts";
-import type { ExportSource } from "./export-source.ts";
+import type { ExportSource } from "./export-formats.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;

@@ -25,9 +25,9 @@ import { isNoSpace, VerbatimError } from "../base/errors.ts";
 import type { Landing, OpenFile } from "../base/files.ts";
 import type { LogLimits } from "../base/limits.ts";
 import type { ByteOffset } from "../base/offset.ts";
+import type { Turn } from "./companion.ts";
 import { checkLines } from "./line-check.ts";
 import type { OpenedLog } from "./open-log.ts";
-import type { Turn } from "./turn.ts";
 
 /** How often lines are written again that landed in the middle of another program's line. */
 const TRIES = 64;

@@ -15,8 +15,7 @@ import { errno, refusal } from "../../../test/support/refusal.ts";
 import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { WRITER_KINDS } from "../../../test/support/writer-kinds.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
-import type { Companion, Waiting } from "./companion.ts";
-import type { Turn } from "./turn.ts";
+import type { Companion, Turn, Waiting } from "./companion.ts";
 import type { LogWriter } from "./writer.ts";
 
 const LOG = "log.jsonl";

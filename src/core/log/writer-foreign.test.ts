@@ -15,7 +15,7 @@ import { refusal } from "../../../test/support/refusal.ts";
 import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { WRITER_KINDS } from "../../../test/support/writer-kinds.ts";
 import { createNodeFiles } from "../base/node-files.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./companion.ts";
 
 const LOG = "log.jsonl";
 const FOREIGN = '{"foreign":true}\n';

@@ -24,12 +24,12 @@ import { queueFull, withinBatch } from "./admission.ts";
 import { Appender } from "./appender.ts";
 import { LineBatch } from "./batch.ts";
 import { LF, lineEnd } from "./bytes.ts";
+import type { Turn } from "./companion.ts";
 import { type Companion, Waiting } from "./companion.ts";
 import { checkLine, checkLines } from "./line-check.ts";
 import type { WriterOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
 import { type Recovery, repairTail } from "./repair.ts";
-import type { Turn } from "./turn.ts";
 
 /** A larger buffer is freed after use. */
 const SPARE_BYTES_MAX = 1024 * 1024;

@@ -16,8 +16,8 @@ import { getObject, getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
 import { complete as completeLine, express } from "./complete.ts";
 import { decode } from "./decode.ts";
+import { about, START } from "./line.ts";
 import { turnsOf } from "./sdk-dialect.ts";
-import { about, START } from "./start.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sessions"];

@@ -1,5 +1,6 @@
 /**
- * Line: the kinds of lines of this dialect. Page: docs/formats/sdk.md, "A line".
+ * Line: the kinds of lines of this dialect, and what they say about their session. Page:
+ * docs/formats/sdk.md, "A line".
  *
  * - Nothing is erased: a later line takes earlier ones back.
  * - Lines that belong together have `part`, [n, of]. They are written in one append, so they are
@@ -9,7 +10,10 @@
  */
 
 import type { Native } from "../../core/model/entry.ts";
+import { LABEL_LIMITS, LABEL_NAMES } from "../../core/model/entry-check.ts";
+import type { SessionDetails } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
+import type { Writing } from "../facets/writing.ts";
 import { isObject } from "../shared/fields.ts";
 
 /** How a model's answer ended. */
@@ -106,4 +110,27 @@ export function cutBefore(natives: readonly Native[], next: Native): Native[] {
 function isPart(native: Native, n: number, of: number): boolean {
   const [itsN, itsOf] = partOf(native);
   return itsN === n && itsOf === of;
+}
+
+export const START: NonNullable<Writing["start"]> = {
+  says: [...LABEL_NAMES, "parent"],
+  line: (start) => ({ type: "entry", ...start, entry: { kind: "start" } }),
+};
+
+/** What a line says about its session; invalid fields are left out. */
+export function about(native: Native): SessionDetails | null {
+  const { title, user, parent, tags, metadata } = native;
+  const isShort = (value: object) => JSON.stringify(value).length <= LABEL_LIMITS.metadataCharsMax;
+  const details: SessionDetails = {
+    ...(isFilled(title) && { chosenTitle: title }),
+    ...(isFilled(user) && { user }),
+    ...(isFilled(parent) && { parent }),
+    ...(Array.isArray(tags) && { tags: tags.filter(isFilled).slice(0, LABEL_LIMITS.tagsMax) }),
+    ...(isObject(metadata) && isShort(metadata) && { metadata }),
+  };
+  return Object.keys(details).length === 0 ? null : details;
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
 }

@@ -17,8 +17,7 @@ import { getObject, getString } from "../shared/fields.ts";
 import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { complete, express } from "./complete.ts";
 import { decode } from "./decode.ts";
-import { cutBefore, LINE_TYPES, takingBack } from "./line.ts";
-import { about, START } from "./start.ts";
+import { about, cutBefore, LINE_TYPES, START, takingBack } from "./line.ts";
 
 /** Where the sessions are, below the root. */
 const SESSIONS_PATH: readonly string[] = [".verbatim", "sdk"];

@@ -10,8 +10,7 @@ import type { Host } from "../../core/base/host.ts";
 import { findThreadMetas } from "../../dialects/rye/files/threads.ts";
 import type { ExcludedThread } from "../../dialects/rye/telemetry.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
-import { isSignedThread } from "./signed-thread.ts";
-import { readVerifiedMeta } from "./verified-meta.ts";
+import { isSignedThread, readVerifiedMeta } from "./thread-meta.ts";
 
 export interface CountedThread {
   /** Parsed thread.json; undefined if there is no usable one. */

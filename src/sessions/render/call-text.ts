@@ -8,7 +8,6 @@ import { changesIn, type Numbers, numberedChanges, SIGNS, type ValueChanges } fr
 import { isHunkHead, type NumberedLine } from "./html/diff-lines.ts";
 import type { Paint } from "./paint.ts";
 import { durationOf, groupDigits, inlineText, isEmpty } from "./phrases.ts";
-import type { Step } from "./plan.ts";
 import {
   blockTexts,
   FOLD_CHARS_MAX,
@@ -24,6 +23,7 @@ import {
   callWords,
   FAILED_LINES,
   type ShownCall,
+  type Step,
 } from "./tool-call.ts";
 
 export interface CallTextOptions {

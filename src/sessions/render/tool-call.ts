@@ -11,7 +11,6 @@ import { changesIn, type Numbers, recordedChanges, type ValueChanges } from "./c
 import type { PlacedResult, ResultPart } from "./html/call-results.ts";
 import type { ResultView } from "./html/placed-entry.ts";
 import { groupDigits, isEmpty } from "./phrases.ts";
-import { planIn, planNote, type Step } from "./plan.ts";
 import { plainTerminal } from "./program-output.ts";
 import { blockTexts, imageLabel } from "./text.ts";
 
@@ -233,4 +232,44 @@ function resultNote({ kind }: ToolView, { output, error }: ResultPart): string |
   const name = areFiles ? "file" : kind === "list" ? "entry" : "line";
   if (lines.length === 1) return `1 ${name}`;
   return `${count} ${name === "entry" ? "entries" : `${name}s`}`;
+}
+
+export interface Step {
+  readonly text: string;
+  readonly state: "finished" | "current" | "waiting" | "dropped";
+}
+
+const LISTS = ["todos", "plan", "items", "tasks"] as const;
+const TEXTS = ["content", "step", "title", "description", "text"] as const;
+/** A longer list is shown as any other input. */
+export const STEPS_MAX = 200;
+
+/** The steps in a tool's input; null when it is not a plan. */
+export function planIn(input: unknown): Step[] | null {
+  if (typeof input !== "object" || input === null) return null;
+  const fields = input as Readonly<Record<string, unknown>>;
+  const list = Array.isArray(input) ? input : LISTS.map((name) => fields[name]).find(Array.isArray);
+  if (list === undefined || list.length === 0 || list.length > STEPS_MAX) return null;
+  const steps = list.map(stepOf);
+  return steps.every((step) => step !== null) ? steps : null;
+}
+
+function stepOf(value: unknown): Step | null {
+  if (typeof value !== "object" || value === null) return null;
+  const fields = value as Readonly<Record<string, unknown>>;
+  const text = TEXTS.map((name) => fields[name]).find((each) => typeof each === "string");
+  if (typeof text !== "string") return null;
+  return { text, state: stateOf(fields.status) };
+}
+
+function stateOf(status: unknown): Step["state"] {
+  if (status === "completed" || status === "done") return "finished";
+  if (status === "in_progress" || status === "in-progress") return "current";
+  return status === "cancelled" ? "dropped" : "waiting";
+}
+
+/** `2 of 5 done`. */
+export function planNote(steps: readonly Step[] | null): string | null {
+  if (steps === null) return null;
+  return `${steps.filter(({ state }) => state === "finished").length} of ${steps.length} done`;
 }

@@ -20,9 +20,8 @@ import { assert } from "../../core/base/errors.ts";
 import { callersHaveRun } from "../../core/base/in-flight.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { Companion, Waiting } from "../../core/log/companion.ts";
+import type { Companion, Turn, Waiting } from "../../core/log/companion.ts";
 import { checkLine } from "../../core/log/line-check.ts";
-import type { Turn } from "../../core/log/turn.ts";
 import type { LogWriter } from "../../core/log/writer.ts";
 import type { Native } from "../../core/model/entry.ts";
 import {

@@ -15,7 +15,6 @@
 import type { ToolView } from "../../../core/model/tool-view.ts";
 import { changesIn, type Numbers, numberedChanges, SIGNS, type ValueChanges } from "../changes.ts";
 import { durationOf, groupDigits, isEmpty } from "../phrases.ts";
-import type { Step } from "../plan.ts";
 import {
   type CallInput,
   type CallWords,
@@ -27,6 +26,7 @@ import {
   readText,
   relativePath,
   type ShownCall,
+  type Step,
 } from "../tool-call.ts";
 import type { ResultPart } from "./call-results.ts";
 import { isHunkHead, type NumberedLine } from "./diff-lines.ts";
