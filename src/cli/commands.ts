@@ -39,7 +39,7 @@ export interface ListedGroup {
   readonly commands: readonly AnyCommand[];
 }
 
-export const LISTED: readonly ListedGroup[] = [
+export const LISTED_GROUPS: readonly ListedGroup[] = [
   { heading: "Look at sessions:", commands: [ls, show, search, usage, agents] },
   { heading: "Keep them:", commands: [guard, restore, exportSessions, importBundle] },
   { heading: "Record new ones:", commands: [record, hooks, resume] },
@@ -51,7 +51,7 @@ export const LISTED: readonly ListedGroup[] = [
 export const UNLISTED: readonly AnyCommand[] = [completions];
 
 export const COMMANDS: readonly AnyCommand[] = [
-  ...LISTED.flatMap(({ commands }) => commands),
+  ...LISTED_GROUPS.flatMap(({ commands }) => commands),
   ...UNLISTED,
 ];
 

@@ -3,7 +3,7 @@
  * shown by its path: `verbatim ./list`.
  */
 
-interface Wanted {
+interface Guess {
   /** What to type instead. */
   readonly use: string;
   /** What that does, if its name does not say it. */
@@ -11,7 +11,7 @@ interface Wanted {
   readonly names: readonly string[];
 }
 
-const WANTED: readonly Wanted[] = [
+const WANTED: readonly Guess[] = [
   { use: "verbatim ls", names: ["list", "sessions", "history", "log", "logs", "recent"] },
   { use: "verbatim show SESSION", names: ["view", "cat", "read", "print", "less"] },
   {
@@ -107,7 +107,7 @@ const WANTED: readonly Wanted[] = [
   { use: "verbatim --help", names: ["commands", "man", "docs", "usage-help"] },
 ];
 
-const BY_NAME: ReadonlyMap<string, Wanted> = new Map(
+const BY_NAME: ReadonlyMap<string, Guess> = new Map(
   WANTED.flatMap((wanted) => wanted.names.map((name) => [name, wanted] as const)),
 );
 

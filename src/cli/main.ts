@@ -25,4 +25,4 @@ async function run(): Promise<void> {
 }
 
 /** Resolves when the command is over. */
-export const done = run();
+export const completion = run();

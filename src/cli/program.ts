@@ -13,7 +13,7 @@ import {
   OutputClosed,
   UsageError,
 } from "./command/command.ts";
-import { COMMANDS, LISTED, UNLISTED } from "./commands.ts";
+import { COMMANDS, LISTED_GROUPS, UNLISTED } from "./commands.ts";
 import { hintFor } from "./guesses.ts";
 import {
   AFTER_COMMANDS,
@@ -48,7 +48,7 @@ async function program(argv: readonly string[], io: ProcessIo): Promise<number> 
     .configureOutput({ writeErr: (text) => process.stderr.write(safeText(withFile(text, argv))) })
     .showHelpAfterError("`verbatim --help` lists the commands")
     .addHelpText("after", AFTER_COMMANDS);
-  for (const { heading, commands } of LISTED) {
+  for (const { heading, commands } of LISTED_GROUPS) {
     for (const command of commands) {
       addCommands(verbatim, "", command, runningCommand, io).helpGroup(heading);
     }

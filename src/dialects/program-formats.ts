@@ -31,7 +31,7 @@ const CODEX_TYPES = /^(session_meta|turn_context|response_item|event_msg|compact
 const COPILOT_TYPES = /^(session|user|assistant|tool|system|hook|subagent|abort)\.[a-z_.]+$/;
 
 /** Formats of other programs. The first match names the file. */
-export const OTHERS: readonly Format[] = [
+export const OTHER_FORMATS: readonly Format[] = [
   {
     name: "a Codex rollout",
     line: (line) =>
@@ -114,7 +114,7 @@ export const OTHERS: readonly Format[] = [
 
 /** Whether a line certainly is another program's, whose messages no dialect reads. */
 export function isOthersLine(value: unknown): boolean {
-  return isObject(value) && OTHERS.some(({ line }) => line?.(value) === true);
+  return isObject(value) && OTHER_FORMATS.some(({ line }) => line?.(value) === true);
 }
 
 function isText(line: JsonObject, ...keys: readonly string[]): boolean {

@@ -8,7 +8,7 @@ import type { Dialect } from "./dialect.ts";
 import type { FileAccess } from "./facets/files.ts";
 import type { Naming } from "./facets/naming.ts";
 import type { ProgramHabits } from "./facets/program.ts";
-import { listedAside, type Reading, type Understood } from "./facets/reading.ts";
+import { type DecodedValue, listedAside, type Reading } from "./facets/reading.ts";
 import type { TurnRules } from "./facets/turns.ts";
 import { type Convert, convertedHost } from "./files/converted-host.ts";
 import { type AgentName, PROGRAMS } from "./registry.ts";
@@ -30,7 +30,7 @@ export function readerDialect<Name extends AgentName>(
   { naming, reading, turns, files: { convert, ...files } = {}, program }: Reader,
 ): Dialect<Name> {
   // A listing asks for the mark of the line that it has just decoded: each is decoded once.
-  let last: Understood = { entry: null, fault: "" };
+  let last: DecodedValue = { entry: null, fault: "" };
   const decode = (value: unknown) => {
     last = reading.decode(value);
     return last;

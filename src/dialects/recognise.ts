@@ -3,7 +3,7 @@
  * people.
  */
 
-import { type Format, OTHERS } from "./program-formats.ts";
+import { type Format, OTHER_FORMATS } from "./program-formats.ts";
 import { isObject } from "./shared/fields.ts";
 
 /** Formats that Verbatim reads, for a file given with the wrong dialect. Loaded for a message. */
@@ -35,6 +35,6 @@ export async function recognise({ values, head }: Beginning): Promise<string | n
   const lines = values.filter(isObject);
   const isOf = ({ line, head: isHead }: Format) =>
     isHead?.(head) === true || lines.some((value) => line?.(value) === true);
-  const format = OTHERS.find(isOf) ?? (await ownFormats()).find(isOf);
+  const format = OTHER_FORMATS.find(isOf) ?? (await ownFormats()).find(isOf);
   return format?.name ?? null;
 }

@@ -147,7 +147,7 @@ export function toolViews(table: ToolTable | undefined, parts: readonly Part[]):
   return calls.map(({ tool, input }) => toolView(table, tool, input));
 }
 
-function ruleIn(table: ToolTable, tool: string, given: Given): ToolRule | null {
+function ruleIn(table: ToolTable, tool: string, given: InputFields): ToolRule | null {
   const found = Object.hasOwn(table, tool) ? table[tool] : undefined;
   if (found === undefined) return null;
   const rule: ToolRule = typeof found === "string" ? { kind: found } : found;
@@ -188,7 +188,7 @@ const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
 const PATCH_LOOKED_AT = 256 * 1024;
 
 /** A patch is an edit, also where a command applies it. Its first file is its path. */
-function patchView(view: ToolView, given: Given, text: string | null): ToolView | null {
+function patchView(view: ToolView, given: InputFields, text: string | null): ToolView | null {
   if (view.kind !== "command" && view.kind !== "edit") return null;
   const command = given.command;
   const texts = [text, given.patch, given.input, ...(Array.isArray(command) ? command : [command])];
@@ -221,19 +221,19 @@ function readView(view: ToolView, directory: unknown): ToolView | null {
   return { kind: "read", verb: VERBS.read, subject: null, path: cut(path, PATH_CHARS_MAX), lines };
 }
 
-type Given = Readonly<Record<string, unknown>>;
+type InputFields = Readonly<Record<string, unknown>>;
 
-function fieldsOf(input: unknown): Given {
+function fieldsOf(input: unknown): InputFields {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
-  return input as Given;
+  return input as InputFields;
 }
 
-function fieldIn(given: Given, names: Fields): unknown {
+function fieldIn(given: InputFields, names: Fields): unknown {
   const name = names.find((each) => Object.hasOwn(given, each) && given[each] !== null);
   return name === undefined ? undefined : given[name];
 }
 
-function textIn(given: Given, names: Fields): string | null {
+function textIn(given: InputFields, names: Fields): string | null {
   const value = fieldIn(given, names);
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return null;
@@ -244,12 +244,12 @@ function textIn(given: Given, names: Fields): string | null {
   return isShell ? (words[2] ?? null) : words.join(" ");
 }
 
-function pathIn(given: Given, names: Fields): string | null {
+function pathIn(given: InputFields, names: Fields): string | null {
   const value = fieldIn(given, names);
   return typeof value === "string" && value !== "" ? cut(value, PATH_CHARS_MAX) : null;
 }
 
-function linesIn(given: Given, rule: ToolRule): ToolView["lines"] {
+function linesIn(given: InputFields, rule: ToolRule): ToolView["lines"] {
   if (rule.kind !== "read") return null;
   const range = given.view_range;
   if (Array.isArray(range)) return linesIn({ from: range[0], to: range[1] }, WHOLE_RANGE);

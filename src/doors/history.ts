@@ -70,7 +70,7 @@ export type { SharedLink } from "../history/sharing.ts";
 export type { HistoryVerdict } from "../history/verifying.ts";
 export type { Redaction } from "../history/withholding.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
-export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
+export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { Reason } from "../trust/proof/disclosure/statement.ts";
 export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";

@@ -88,7 +88,7 @@ export type { ByteOffset, LineNumber } from "../core/base/offset.ts";
 export { toByteOffset } from "../core/base/offset.ts";
 export { LogError as VerbatimError } from "../core/base/published-errors.ts";
 export { encodeLine } from "../core/log/json.ts";
-export { LogFile, type Stored } from "../core/log/log-file.ts";
+export { LogFile, type StoredRange as Stored } from "../core/log/log-file.ts";
 export type { Durability, LogMode, LogOptions } from "../core/log/log-options.ts";
 export type {
   BadLine,

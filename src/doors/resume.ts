@@ -218,10 +218,10 @@ export type { Fidelity, FidelityChange } from "../resume/handoff/transcode.ts";
 export type { Unpacked, UnpackOptions } from "../resume/handoff/unpack.ts";
 export type { ImageType } from "../resume/image.ts";
 export type {
-  Made,
   RepairAction,
   RepairReason,
   RepairReport,
+  SourceLines as Made,
   TargetName,
 } from "../resume/repair-report.ts";
 export type {
@@ -265,7 +265,7 @@ export type {
 export type { DroppedWhy } from "../sessions/store/entry-mapping.ts";
 export type { Policy } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
-export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
+export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";
 export type { Finding, FindingCode, Verdict } from "../trust/proof/verdict.ts";

@@ -262,7 +262,7 @@ export {
 export type { Policy, PolicyInForce } from "../trust/judge/policy.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { Signer } from "../trust/keys/keys.ts";
-export type { Found, SignedHead } from "../trust/proof/checkpoint.ts";
+export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { CheckpointProfile } from "../trust/proof/envelopes.ts";
 export type { Freshness } from "../trust/proof/pins.ts";
 export {

@@ -24,7 +24,7 @@ export async function openStreams(options: StreamsOptions): Promise<JsonlEngine>
 }
 
 export { encodeLine } from "../core/log/json.ts";
-export { LogFile, type Stored } from "../core/log/log-file.ts";
+export { LogFile, type StoredRange as Stored } from "../core/log/log-file.ts";
 export type { LogOptions } from "../core/log/log-options.ts";
 export {
   type CreateStreamOptions,

@@ -14,10 +14,10 @@ import { convertedHost } from "../dialects/files/converted-host.ts";
 import { rowKey, wholeLines } from "../dialects/files/guard-rows.ts";
 import {
   type GuardedRoot,
+  type GuardRecord,
   generationBytes,
   generationFile,
   guardedRoots,
-  type Kept,
   readGeneration,
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
@@ -92,7 +92,7 @@ export async function checkGuardedSession(
   return { generations, verified, problems };
 }
 
-function remedyOf(verdict: string, kind: Kept["kind"]): string {
+function remedyOf(verdict: string, kind: GuardRecord["kind"]): string {
   if (verdict !== "incomplete") return "";
   const signs = "`verbatim guard --once --sign` signs it, if the agent's file still has it";
   const stays = "later signatures do not cover it";
@@ -219,7 +219,7 @@ export async function* checkSources(host: Host): AsyncGenerator<Problem> {
 async function lackOf(
   root: GuardedRoot,
   log: FoundLog,
-  kept: Kept | undefined,
+  kept: GuardRecord | undefined,
   sources: Sources,
 ): Promise<string | null> {
   if (kept === undefined) return `it has no copy; ${REMEDY}`;
@@ -244,7 +244,7 @@ function notCopied(count: number, of: "byte" | "line"): string {
 async function linesNotKept(
   { agent, directory }: GuardedRoot,
   log: FoundLog,
-  kept: Kept,
+  kept: GuardRecord,
   sources: Sources,
 ): Promise<number> {
   const dialect = dialectNamed(agent);

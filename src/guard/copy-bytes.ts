@@ -10,7 +10,7 @@
 
 import { diskFull } from "../core/base/file-steps.ts";
 import type { Directory, OpenFile } from "../core/base/files.ts";
-import type { Kept } from "../dialects/files/guard-store.ts";
+import type { GuardRecord } from "../dialects/files/guard-store.ts";
 import { commonBytes, lostLines, seemSame, sha256Of } from "./compare.ts";
 import { openPlain } from "./generation.ts";
 
@@ -32,7 +32,7 @@ export interface BytesToCopy {
   readonly name: string;
   readonly path: string;
   readonly id: string;
-  readonly kept: Kept | undefined;
+  readonly kept: GuardRecord | undefined;
   readonly mode: number;
   /** All bytes are compared, whatever the size. */
   readonly isThorough: boolean;

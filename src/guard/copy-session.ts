@@ -9,7 +9,7 @@ import { readStretch } from "../core/log/bytes.ts";
 import { dialectNamed } from "../dialects/all.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import { isMessageKey, rowKey, wholeLines } from "../dialects/files/guard-rows.ts";
-import type { Kept } from "../dialects/files/guard-store.ts";
+import type { GuardRecord } from "../dialects/files/guard-store.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
 import { type Buffers, type BytesToCopy, type CopiedBytes, copyBytes } from "./copy-bytes.ts";
 import { openPlain } from "./generation.ts";
@@ -30,7 +30,7 @@ export interface SessionCopyOptions {
 export interface SessionToCopy {
   readonly found: FoundLog;
   readonly sources: Sources;
-  readonly kept: Kept | undefined;
+  readonly kept: GuardRecord | undefined;
   /** The directory of the copy. */
   readonly directory: Directory;
   readonly guardedRoot: string;

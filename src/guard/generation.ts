@@ -12,7 +12,7 @@ import { openAgain, openIfThere, writeAtOnce } from "../core/base/file-steps.ts"
 import type { Directory, OpenFile } from "../core/base/files.ts";
 import type { Host } from "../core/base/host.ts";
 import { readChunks } from "../core/log/bytes.ts";
-import { generationFile, type Kept } from "../dialects/files/guard-store.ts";
+import { type GuardRecord, generationFile } from "../dialects/files/guard-store.ts";
 
 /** Opens a generation to append; expands it first if it is compressed. */
 export async function openPlain(
@@ -147,7 +147,7 @@ const DAY_MS = 86_400_000;
 export async function compressCold(
   { files }: Host,
   root: string,
-  sessions: ReadonlyMap<string, Kept>,
+  sessions: ReadonlyMap<string, GuardRecord>,
   nowMs: number,
 ): Promise<void> {
   for (const { path, generation } of sessions.values()) {

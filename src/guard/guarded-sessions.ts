@@ -4,15 +4,15 @@ import { VerbatimError } from "../core/base/errors.ts";
 import { dialectNamed, loadDialects } from "../dialects/all.ts";
 import {
   type GuardedRoot,
+  type GuardRecord,
   guardDirectory,
   guardedRoots,
-  type Kept,
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
 
 export interface GuardedSession {
   readonly root: GuardedRoot;
-  readonly kept: Kept;
+  readonly kept: GuardRecord;
 }
 
 const CANDIDATES_LISTED_MAX = 10;

@@ -7,21 +7,21 @@ import type { Host } from "../core/base/host.ts";
 import { LogWriter } from "../core/log/writer.ts";
 import {
   applyEvent,
+  type GuardRecord,
   JOURNAL,
   type JournalEvent,
-  type Kept,
   readGuardedRoot,
 } from "../dialects/files/guard-store.ts";
 
 export class GuardJournal {
   readonly directory: string;
-  readonly sessions: Map<string, Kept>;
+  readonly sessions: Map<string, GuardRecord>;
   readonly #log: LogWriter;
   readonly #nowMs: () => number;
 
   private constructor(
     directory: string,
-    sessions: Map<string, Kept>,
+    sessions: Map<string, GuardRecord>,
     log: LogWriter,
     nowMs: () => number,
   ) {

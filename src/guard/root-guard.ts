@@ -12,10 +12,10 @@ import { errnoOf, type VerbatimError } from "../core/base/errors.ts";
 import type { Directory } from "../core/base/files.ts";
 import { dialectNamed, loadDialects } from "../dialects/all.ts";
 import {
+  type GuardRecord,
   generationBytes,
   generationFile,
   guardedRootOf,
-  type Kept,
 } from "../dialects/files/guard-store.ts";
 import { iterateLogs } from "../dialects/find.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
@@ -59,7 +59,7 @@ export interface GuardPass {
 }
 
 /** A source when it was last copied. */
-interface Seen {
+interface SourceState {
   readonly size: number;
   readonly mtimeMs: number;
   readonly isYoung: boolean;
@@ -89,7 +89,7 @@ export class RootGuard {
   readonly directory: string;
   readonly #options: RootGuardOptions;
   readonly #journal: GuardJournal;
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, SourceState>();
   readonly #warned = new Map<string, string>();
   readonly #buffers = makeBuffers();
   /** Directories that hold sessions, below the root: to be watched. */
@@ -115,7 +115,7 @@ export class RootGuard {
     return new RootGuard(options, await GuardJournal.open(host, place, { agent, root }, nowMs));
   }
 
-  get sessions(): ReadonlyMap<string, Kept> {
+  get sessions(): ReadonlyMap<string, GuardRecord> {
     return this.#journal.sessions;
   }
 
@@ -319,7 +319,10 @@ export class RootGuard {
   }
 
   /** A session that has another file now, such as a compressed one, is not deleted. */
-  async #noteMissing(isMissing: (kept: Kept) => boolean, hidden: readonly string[]): Promise<void> {
+  async #noteMissing(
+    isMissing: (kept: GuardRecord) => boolean,
+    hidden: readonly string[],
+  ): Promise<void> {
     const missing = [...this.sessions.values()].filter(
       (kept) =>
         kept.deletedAt === null &&

@@ -21,7 +21,7 @@ import {
 } from "./conversation.ts";
 import { fitTo } from "./fit.ts";
 import type { Gathering } from "./gather.ts";
-import { type Made, type RepairAction, Repairs } from "./repair-report.ts";
+import { type RepairAction, Repairs, type SourceLines } from "./repair-report.ts";
 import { contentText, MessageList, type MessageTarget, madeOfPieces } from "./targets/target.ts";
 import {
   FIRST_USER_TEXT,
@@ -43,8 +43,8 @@ export interface AssembledRequest<Message> {
   readonly system: string | null;
   /** The tools called in the messages, by their names there, sorted. */
   readonly tools: readonly string[];
-  readonly made: readonly Made[];
-  readonly madeSystem: Made | null;
+  readonly made: readonly SourceLines[];
+  readonly madeSystem: SourceLines | null;
   readonly actions: readonly RepairAction[];
 }
 

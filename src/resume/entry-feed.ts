@@ -85,21 +85,21 @@ export class EntryFeed {
   }
 }
 
-type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
+type FeedEntry = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 export class Compacted {
   readonly #compaction: Compaction | undefined;
-  readonly #pass: (entry: Held) => void;
+  readonly #pass: (entry: FeedEntry) => void;
   #room = new Room();
-  #held: Held[] = [];
+  #held: FeedEntry[] = [];
   /** The index of the last boundary among the held entries; null when none lacks its summary. */
   #boundary: number | null = null;
   /** What the boundary kept, to follow the summary. */
-  #kept: Held[] = [];
+  #kept: FeedEntry[] = [];
   #isFinished = false;
   #isOutdated = false;
 
-  constructor({ compaction }: Pick<TurnRules, "compaction">, pass: (entry: Held) => void) {
+  constructor({ compaction }: Pick<TurnRules, "compaction">, pass: (entry: FeedEntry) => void) {
     this.#compaction = compaction;
     this.#pass = pass;
   }
@@ -110,7 +110,7 @@ export class Compacted {
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
-  add(entry: Held): void {
+  add(entry: FeedEntry): void {
     if (!this.#compaction) {
       this.#pass(entry);
       return;
@@ -139,7 +139,7 @@ export class Compacted {
   }
 
   /** `own`: the summary, if it is its own boundary. */
-  #startOver(own: Held | null): void {
+  #startOver(own: FeedEntry | null): void {
     const last = this.#held.at(-1);
     // A summary in several rows is one.
     const isOne = own === null && last && !last.aside;
@@ -159,12 +159,12 @@ export class Compacted {
   }
 }
 
-type Judged = VerifiedEntry & Pick<GatheredEntry, "aside">;
+type OwnLogEntry = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 export class OwnLogFilter {
   readonly #reading: Pick<Reading, "asideOf">;
   readonly #id: string | null;
-  readonly #pass: (entry: Judged) => void;
+  readonly #pass: (entry: OwnLogEntry) => void;
   readonly #room = new Room();
   #held: VerifiedEntry[] = [];
   /** A message of the session's own agent came. */
@@ -174,7 +174,11 @@ export class OwnLogFilter {
   #isSubagents = false;
 
   /** `id` is the session's; null when unknown. */
-  constructor(reading: Pick<Reading, "asideOf">, id: string | null, pass: (entry: Judged) => void) {
+  constructor(
+    reading: Pick<Reading, "asideOf">,
+    id: string | null,
+    pass: (entry: OwnLogEntry) => void,
+  ) {
     this.#reading = reading;
     this.#id = id;
     this.#pass = pass;

@@ -81,7 +81,7 @@ export interface RepairAction {
 }
 
 /** The lines that something was made from. */
-export interface Made {
+export interface SourceLines {
   readonly lines: readonly number[];
   /** Some of it is neither signed nor vouched for. */
   readonly unverified?: true;
@@ -102,9 +102,9 @@ export interface RepairReport {
   readonly entries: number;
   /** Entries that are neither signed nor vouched for. */
   readonly unverified: number;
-  readonly system: Made | null;
+  readonly system: SourceLines | null;
   /** For each message, in order. */
-  readonly messages: readonly Made[];
+  readonly messages: readonly SourceLines[];
   readonly actions: readonly RepairAction[];
 }
 

@@ -105,7 +105,7 @@ function isEmpty(path: string): boolean {
 }
 
 /** Lines that need no more judging, and what the gate said of them. */
-interface Judged {
+interface JudgedLines {
   readonly lines: Line[];
   readonly end: number;
   readonly gated: GateResult;
@@ -118,7 +118,7 @@ async function judgedSession<Name extends TargetName>(
   store: Store,
   id: string,
   options: ResumableOptions<Name>,
-): Promise<Judged & { readonly resumed: Resumed<Name> }> {
+): Promise<JudgedLines & { readonly resumed: Resumed<Name> }> {
   const lines: Line[] = [];
   const place = { root: store.root, dialect: store.dialect };
   const path = store.pathOf(id);
@@ -204,7 +204,7 @@ class OpenResumable<Name extends TargetName> implements ResumableSession<Name> {
   readonly #host: Host;
   readonly #store: Store;
   readonly #options: ResumableOptions<Name>;
-  #judged: Judged;
+  #judged: JudgedLines;
   readonly #conversation: GrowingConversation<TargetMessages[Name]>;
   /** The end of the last call: they come one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -215,7 +215,7 @@ class OpenResumable<Name extends TargetName> implements ResumableSession<Name> {
     session: Session,
     isNew: boolean,
     options: ResumableOptions<Name>,
-    judged: Judged,
+    judged: JudgedLines,
   ) {
     this.#host = host;
     this.#store = store;

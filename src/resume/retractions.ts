@@ -14,7 +14,7 @@ import type { GatheredEntry } from "./gather.ts";
 import { Room } from "./room.ts";
 
 type Undoing = Pick<TurnRules, "takingBack" | "branching">;
-type Held = VerifiedEntry & Pick<GatheredEntry, "aside">;
+type RetractableEntry = VerifiedEntry & Pick<GatheredEntry, "aside">;
 
 interface Place {
   readonly place: number;
@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** Positions of the entries that still count, so far. */
-class Standing {
+class StandingPlaces {
   readonly #takingBack: TakingBack;
   /** The last one last. */
   #places: Place[] = [];
@@ -103,16 +103,16 @@ class Branches {
 }
 
 export class TakeBackFilter {
-  readonly #standing: Standing | null;
+  readonly #standing: StandingPlaces | null;
   readonly #branches: Branches | null;
-  readonly #pass: (entry: Held) => void;
+  readonly #pass: (entry: RetractableEntry) => void;
   #room = new Room();
-  #held: Held[] = [];
+  #held: RetractableEntry[] = [];
   #isFinished = false;
   #isOutdated = false;
 
-  constructor({ takingBack, branching }: Undoing, pass: (entry: Held) => void) {
-    this.#standing = takingBack ? new Standing(takingBack) : null;
+  constructor({ takingBack, branching }: Undoing, pass: (entry: RetractableEntry) => void) {
+    this.#standing = takingBack ? new StandingPlaces(takingBack) : null;
     this.#branches = branching ? new Branches(branching) : null;
     this.#pass = pass;
   }
@@ -123,7 +123,7 @@ export class TakeBackFilter {
   }
 
   /** Refuses with RESUME_TOO_LARGE. */
-  add(entry: Held): void {
+  add(entry: RetractableEntry): void {
     if (!this.#standing && !this.#branches) {
       this.#pass(entry);
       return;
@@ -158,7 +158,7 @@ export class TakeBackFilter {
 
   #takeBack(places: Iterable<number>): void {
     for (const at of places) {
-      this.#held[at] = { ...(this.#held[at] as Held), aside: "taken_back" };
+      this.#held[at] = { ...(this.#held[at] as RetractableEntry), aside: "taken_back" };
     }
   }
 }
@@ -170,7 +170,7 @@ export async function linesTakenBack(
 ): Promise<ReadonlySet<number>> {
   const lines = new Set<number>();
   if (!takingBack && !branching) return lines;
-  const standing = takingBack ? new Standing(takingBack) : null;
+  const standing = takingBack ? new StandingPlaces(takingBack) : null;
   const branches = branching ? new Branches(branching) : null;
   const numbers: number[] = [];
   for await (const { native, line } of entries()) {

@@ -17,7 +17,7 @@
 import type { Host } from "../core/base/host.ts";
 import type { Entry, Usage } from "../core/model/entry.ts";
 import type { Dialect } from "../dialects/dialect.ts";
-import type { Standing } from "../dialects/facets/files.ts";
+import type { SessionStanding } from "../dialects/facets/files.ts";
 import type { LineMemory } from "../dialects/facets/reading.ts";
 import { type MessageOrigin, originIn, originName, threadIn } from "../dialects/origin.ts";
 import type { FoundLog } from "../dialects/session-row.ts";
@@ -69,7 +69,7 @@ export async function countEntries(
 }
 
 /** What is kept of an entry until its turn ends: without its text. */
-interface Used extends Pick<Entry, "at" | "model" | "messageId"> {
+interface UsedEntry extends Pick<Entry, "at" | "model" | "messageId"> {
   readonly usage: Usage;
   readonly start: number;
   /** What the end of a session says and its responses do not. */
@@ -80,7 +80,7 @@ export class EntryUsage {
   readonly #set: RowSet;
   readonly #onPut: (start: number) => void;
   /** On messages of the current turn. */
-  #waiting: Used[] = [];
+  #waiting: UsedEntry[] = [];
   #isAny = false;
   /** The last that was named: usage without a model is of that. */
   #model: string | null = null;
@@ -125,7 +125,7 @@ export class EntryUsage {
   }
 
   /** What the whole session used and the rows before lack, by model if that is known. */
-  #putRest(used: Used, models: ReadonlyMap<string, Usage> | null): void {
+  #putRest(used: UsedEntry, models: ReadonlyMap<string, Usage> | null): void {
     const counted = this.#set.countsByModel();
     const all = [...counted.values()].reduce(sumOf, NOTHING);
     let left = lackOf(countsIn(used.usage), all);
@@ -142,7 +142,7 @@ export class EntryUsage {
     this.#put({ ...used, usage: usageIn(NOTHING, spend), messageId: `${end} cost` });
   }
 
-  #put(used: Used, flags = 0): void {
+  #put(used: UsedEntry, flags = 0): void {
     this.#isAny = true;
     this.#onPut(used.start);
     putUsed(this.#set, used, this.origin?.isById === true && used.messageId !== undefined, flags);
@@ -180,7 +180,7 @@ const sumOf = (one: Counts, other: Counts) => one.map((count, n) => count + (oth
 const lackOf = (whole: Counts, part: Counts) =>
   whole.map((count, n) => Math.max(0, count - (part[n] ?? 0)));
 
-function putUsed(set: RowSet, entry: Used, isById: boolean, flags: number): void {
+function putUsed(set: RowSet, entry: UsedEntry, isById: boolean, flags: number): void {
   const { usage, start: offset, isRest = false } = entry;
   const { next } = set;
   const tokens = (count: number | null | undefined) => (count && count > 0 ? count : 0);
@@ -230,7 +230,7 @@ export interface SessionCount {
   /** The scope of the session that it was copied from. */
   readonly origin?: string | null;
   /** What files next to the log say about the session. */
-  readonly standing?: Standing | undefined;
+  readonly standing?: SessionStanding | undefined;
 }
 
 export function describe(

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LISTED } from "../../src/cli/commands.ts";
+import { LISTED_GROUPS } from "../../src/cli/commands.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { put } from "../cli/stores.ts";
 import { putClaude, turnOf } from "./claude-files.ts";
@@ -80,7 +80,7 @@ test("verbatim alone in a terminal shows sessions, what will be deleted, the cos
   expect(shown).toContain("Sessions: Claude Code 7\n");
   expect(shown).toMatch(/About to be deleted: 1 session older than 30 days: Claude Code removes/);
   expect(shown).toContain("Cost: `verbatim usage` counts it\n");
-  for (const { heading, commands } of LISTED) {
+  for (const { heading, commands } of LISTED_GROUPS) {
     const names = commands.map(({ name }) => name).join(", ");
     expect(shown).toMatch(new RegExp(`^${heading} +${names}$`, "m"));
   }

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { expect, test } from "vitest";
 import { completionNodes } from "../../scripts/shell/tree.mjs";
 import { isGroup } from "../../src/cli/command/command.ts";
-import { COMMANDS, LISTED, runnable } from "../../src/cli/commands.ts";
+import { COMMANDS, LISTED_GROUPS, runnable } from "../../src/cli/commands.ts";
 import { GUESSED_NAMES, hintFor } from "../../src/cli/guesses.ts";
 import { CliUser } from "./cli.ts";
 
@@ -56,12 +56,12 @@ test("each of the tasks is found by the help of verbatim, and that of one comman
 
 test("the help has five groups after where to start, each command on a line of 80 columns", async () => {
   const { stdout } = await new CliUser().run(["--help"]);
-  const headings = LISTED.map(({ heading }) => heading);
+  const headings = LISTED_GROUPS.map(({ heading }) => heading);
   const places = ["Start here:", ...headings].map((each) => stdout.indexOf(`\n${each}\n`));
   assert.equal(headings.length, 5);
   expect(places).not.toContain(-1);
   expect(places).toEqual([...places].sort((a, b) => a - b));
-  const listed = LISTED.flatMap(({ commands }) => commands);
+  const listed = LISTED_GROUPS.flatMap(({ commands }) => commands);
   // With `rm` and `proxy`, which are to come, at most 24.
   expect(listed.length).toBeLessThanOrEqual(22);
   for (const { name, summary } of listed) {

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { expect, test } from "vitest";
 import type { Host } from "../../src/core/base/host.ts";
-import type { Seen, Surroundings } from "../../src/core/base/node-surroundings.ts";
+import type { SurroundingFile, Surroundings } from "../../src/core/base/node-surroundings.ts";
 import { readEnvelope } from "../../src/dialects/rye/envelope.ts";
 import { LIVE_OPTIONS, renderEvent } from "../../src/dialects/rye/markdown.ts";
 import type { Doctor } from "../../src/evidence/doctor/examine-session.ts";
@@ -113,7 +113,7 @@ class Life {
 
   /** The names on the simulated disk, which has no permissions. */
   #surroundings(): Surroundings {
-    const seen = (name: string): Seen => {
+    const seen = (name: string): SurroundingFile => {
       return { name, kind: "file", mode: 0o600, identity: name, mtimeMs: 0 };
     };
     return {

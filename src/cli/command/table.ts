@@ -55,7 +55,7 @@ export async function printTable(
   await io.print(`${lines.join("\n")}\n`);
 }
 
-interface Listed<T> {
+interface ListColumns<T> {
   readonly json: (item: T) => unknown;
   readonly columns: readonly TableColumn[];
   readonly row: (item: T) => readonly string[];
@@ -65,7 +65,7 @@ interface Listed<T> {
 export async function printList<T>(
   { options, io }: Run,
   items: readonly T[],
-  { json, columns, row }: Listed<T>,
+  { json, columns, row }: ListColumns<T>,
 ): Promise<void> {
   if (options.json) {
     for (const item of items) await io.print(jsonLine(json(item)));

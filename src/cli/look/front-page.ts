@@ -17,7 +17,7 @@ import { safeText } from "../../sessions/render/text.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
 import { lastLook, usageDirectory } from "../../usage/ledger/ledger-file.ts";
 import type { Io } from "../command/command.ts";
-import { LISTED } from "../commands.ts";
+import { LISTED_GROUPS } from "../commands.ts";
 import { retentionText } from "./agents.ts";
 import { liveAmong } from "./listing-json.ts";
 import { sessionTable } from "./session-table.ts";
@@ -74,8 +74,8 @@ function costLine(nowMs: number): string {
 }
 
 function groupLines(): string {
-  const width = Math.max(...LISTED.map(({ heading }) => heading.length));
-  return LISTED.map(({ heading, commands }) => {
+  const width = Math.max(...LISTED_GROUPS.map(({ heading }) => heading.length));
+  return LISTED_GROUPS.map(({ heading, commands }) => {
     return `${heading.padEnd(width)}  ${commands.map(({ name }) => name).join(", ")}`;
   }).join("\n");
 }

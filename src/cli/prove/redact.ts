@@ -45,7 +45,7 @@ export interface RedactTarget {
   verify(): Promise<VerifyOptions>;
 }
 
-interface Made {
+interface CopyResult {
   readonly lines: number;
   readonly full: number;
   readonly verdict: string | null;
@@ -107,7 +107,7 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
 /** Keeps the copy if the user agrees. */
 async function kept(
   run: Run,
-  { places, made }: { readonly places: readonly WithheldPlace[]; readonly made: Made },
+  { places, made }: { readonly places: readonly WithheldPlace[]; readonly made: CopyResult },
   file: NewCopy | null,
 ): Promise<number> {
   const { options, io } = run;
@@ -179,7 +179,7 @@ async function write(
   finder: Finder,
   reason: string,
   out: (bytes: Uint8Array) => void,
-): Promise<{ readonly places: readonly WithheldPlace[]; readonly made: Made }> {
+): Promise<{ readonly places: readonly WithheldPlace[]; readonly made: CopyResult }> {
   const places: WithheldPlace[] = [];
   const onPlace = (place: WithheldPlace) => void places.push(place);
   if (run.options.plain === true) {

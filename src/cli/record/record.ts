@@ -98,7 +98,7 @@ async function openSending(to: string, io: Io) {
   return { follower, tell: async () => tellLeft(await sender.close(), to, io) };
 }
 
-interface Asked {
+interface RecordTarget {
   readonly dialect: string;
   readonly root: string | undefined;
   readonly sessionId: string | undefined;
@@ -107,7 +107,7 @@ interface Asked {
   readonly storeOptions: StoreOptions;
 }
 
-async function askedFor(options: Run["options"]): Promise<Asked> {
+async function askedFor(options: Run["options"]): Promise<RecordTarget> {
   const dialect = typeof options.dialect === "string" ? options.dialect : DEFAULT_DIALECT;
   const own: Record<string, string | undefined> = {};
   for (const { dialect: owner, option } of RECORD_OPTIONS) {
@@ -165,7 +165,7 @@ function refuseLineOptions(options: Run["options"]): void {
 }
 
 async function openStore(
-  { dialect, root, storeOptions }: Asked,
+  { dialect, root, storeOptions }: RecordTarget,
   io: Io,
   follower: Follower | null,
 ): Promise<Store> {
@@ -182,7 +182,7 @@ async function openStore(
 
 async function openSession(
   store: Store,
-  { dialect, own, sessionId }: Asked,
+  { dialect, own, sessionId }: RecordTarget,
 ): Promise<{ readonly session: Session; readonly isNew: boolean }> {
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const given = { ...own, session: sessionId };

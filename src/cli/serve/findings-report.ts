@@ -85,7 +85,7 @@ export async function printFindings(
   return count.errors + count.warnings === 0 ? 0 : EXIT_FOUND; // Notes do not count.
 }
 
-interface Told {
+interface FindingTally {
   readonly listed: Finding[];
   count: number;
   /** Findings that repair can mend. */
@@ -95,7 +95,7 @@ interface Told {
 /** The findings of one session or stream, or of a store's own files. */
 class Paragraph {
   readonly #session: FoundSession | null;
-  readonly #told = new Map<FindingCode, Told>();
+  readonly #told = new Map<FindingCode, FindingTally>();
 
   /** Null: findings that belong to no session. */
   constructor(session: FoundSession | null) {

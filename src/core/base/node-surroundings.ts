@@ -35,7 +35,7 @@ const PERMISSIONS = 0o777;
  */
 const COUNTS_DIRECTORIES = new Set([0xef53, 0x58465342, 0x01021994, 0xf2f52010, 0x794c7630]);
 
-export interface Seen {
+export interface SurroundingFile {
   readonly name: string;
   readonly kind: "file" | "directory" | "link" | "other";
   /** The nine permission bits of `ls -l`. */
@@ -48,9 +48,9 @@ export interface Seen {
 /** Failures are thrown as the operating system reports them. */
 export interface Surroundings {
   /** Entries of a directory; those deleted meanwhile are left out. */
-  list(directory: string): readonly Seen[];
+  list(directory: string): readonly SurroundingFile[];
   /** What is at a path, or null. Does not follow links. */
-  look(path: string): Seen | null;
+  look(path: string): SurroundingFile | null;
   /**
    * The real path of the directory that a path leads to, following links; null if there is none.
    */
@@ -63,10 +63,10 @@ export const nodeSurroundings: Surroundings = {
   list(directory) {
     return readdirSync(directory)
       .sort()
-      .map((name) => seen(name, `${directory}/${name}`))
+      .map((name) => surroundingFile(name, `${directory}/${name}`))
       .filter((each) => each !== null);
   },
-  look: (path) => seen(path.slice(path.lastIndexOf("/") + 1), path),
+  look: (path) => surroundingFile(path.slice(path.lastIndexOf("/") + 1), path),
   directoryBehind(path) {
     try {
       return statSync(path).isDirectory() ? realpathSync(path) : null;
@@ -88,7 +88,7 @@ export const nodeSurroundings: Surroundings = {
   },
 };
 
-function seen(name: string, path: string): Seen | null {
+function surroundingFile(name: string, path: string): SurroundingFile | null {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;
   return {
@@ -100,7 +100,7 @@ function seen(name: string, path: string): Seen | null {
   };
 }
 
-function kindOf(found: Stats): Seen["kind"] {
+function kindOf(found: Stats): SurroundingFile["kind"] {
   if (found.isFile()) return "file";
   if (found.isDirectory()) return "directory";
   return found.isSymbolicLink() ? "link" : "other";

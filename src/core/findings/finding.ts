@@ -11,7 +11,7 @@
  */
 
 import { errnoOf, VerbatimError } from "../base/errors.ts";
-import type { Seen } from "../base/node-surroundings.ts";
+import type { SurroundingFile } from "../base/node-surroundings.ts";
 
 /** All but notes make the exit code 1. */
 export type Severity = "error" | "warning" | "note";
@@ -282,7 +282,7 @@ export const DIRECTORY_MODE = 0o700;
 export function* fileFindings(
   directory: string,
   session: string | null,
-  files: readonly Seen[],
+  files: readonly SurroundingFile[],
   isOurOwn = true,
 ): Generator<Finding> {
   for (const { name, kind, mode } of files) {
@@ -294,7 +294,10 @@ export function* fileFindings(
   }
 }
 
-export function* directoryFindings(at: FindingPlace, directory: Seen | null): Generator<Finding> {
+export function* directoryFindings(
+  at: FindingPlace,
+  directory: SurroundingFile | null,
+): Generator<Finding> {
   if (directory) yield* modeFinding(at, "the directory", directory.mode, DIRECTORY_MODE);
 }
 

@@ -30,12 +30,12 @@ export interface Companion {
   /** No more appends come through this writer. */
   close(): void;
   /** How many of the waiting appends, from the first on, share the next turn; at least one. */
-  share?(waiting: Iterable<Waiting>): number;
+  share?(waiting: Iterable<QueuedAppend>): number;
   /**
    * Writes the waiting appends (`LogWriter.appendComposed`) and sets the `end` of each. An error
    * refuses all of them; the log is then as before, or its writer has failed.
    */
-  append?(waiting: readonly Waiting[], turn: Turn): Promise<void>;
+  append?(waiting: readonly QueuedAppend[], turn: Turn): Promise<void>;
 }
 
 /** Makes the whole log durable, also with `os`. */
@@ -66,7 +66,7 @@ export interface Turn {
   fail(what: string, cause: unknown): Error;
 }
 
-export class Waiting<T = unknown> {
+export class QueuedAppend<T = unknown> {
   /** What the companion makes lines of. */
   readonly content: T;
   /** What it holds in memory, counted against the queue's limit. */
@@ -79,7 +79,7 @@ export class Waiting<T = unknown> {
   #resolve!: (end: ByteOffset) => void;
   #reject!: (error: unknown) => void;
 
-  constructor(content: T, bytes: number, work: Waiting["work"] = null) {
+  constructor(content: T, bytes: number, work: QueuedAppend["work"] = null) {
     this.content = content;
     this.bytes = bytes;
     this.work = work;

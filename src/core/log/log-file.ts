@@ -15,7 +15,7 @@ import { openLogPath, openToRead } from "./log-path.ts";
 import { LogWriter } from "./writer.ts";
 
 /** Where data is in a log file: `length` bytes from `bytePos`, its LF not counted. */
-export interface Stored {
+export interface StoredRange {
   readonly bytePos: number;
   readonly length: number;
 }
@@ -59,7 +59,7 @@ export class LogFile {
   }
 
   /** Writes the data and an LF in one write; resolves once it is as durable as requested. */
-  async append(data: Uint8Array): Promise<Stored> {
+  async append(data: Uint8Array): Promise<StoredRange> {
     checkBytes("append", data);
     const { length } = data;
     const end = await this.#writer.append(data);
@@ -82,7 +82,7 @@ export class LogFile {
   }
 
   /** The data of several entries, in the order asked. */
-  async readRange(entries: readonly Stored[]): Promise<Uint8Array[]> {
+  async readRange(entries: readonly StoredRange[]): Promise<Uint8Array[]> {
     if (!Array.isArray(entries)) throw badArgument("readRange", "takes an array of pointers");
     return Promise.all(entries.map((entry) => this.readAt(entry?.bytePos, entry?.length)));
   }

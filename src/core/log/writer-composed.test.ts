@@ -15,7 +15,7 @@ import { errno, refusal } from "../../../test/support/refusal.ts";
 import { WatchedFiles } from "../../../test/support/watched-files.ts";
 import { WRITER_KINDS } from "../../../test/support/writer-kinds.ts";
 import { type ByteOffset, START, toByteOffset } from "../base/offset.ts";
-import type { Companion, Turn, Waiting } from "./companion.ts";
+import type { Companion, QueuedAppend, Turn } from "./companion.ts";
 import type { LogWriter } from "./writer.ts";
 
 const LOG = "log.jsonl";
@@ -276,10 +276,10 @@ class Lines implements Companion {
   constructor(sharing: number) {
     this.sharing = sharing;
   }
-  share(waiting: Iterable<Waiting>): number {
+  share(waiting: Iterable<QueuedAppend>): number {
     return Math.min([...waiting].length, this.sharing);
   }
-  async append(waiting: readonly Waiting<string>[], turn: Turn): Promise<void> {
+  async append(waiting: readonly QueuedAppend<string>[], turn: Turn): Promise<void> {
     this.turns.push(waiting.length);
     let lines = "";
     for (const each of waiting) {

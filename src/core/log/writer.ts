@@ -25,7 +25,7 @@ import { Appender } from "./appender.ts";
 import { LineBatch } from "./batch.ts";
 import { LF, lineEnd } from "./bytes.ts";
 import type { Turn } from "./companion.ts";
-import { type Companion, Waiting } from "./companion.ts";
+import { type Companion, QueuedAppend } from "./companion.ts";
 import { checkLine, checkLines } from "./line-check.ts";
 import type { WriterOptions } from "./log-options.ts";
 import { type OpenedLog, openLogFile } from "./open-log.ts";
@@ -43,7 +43,7 @@ export class LogWriter {
   readonly #limits: LogLimits;
   readonly #companion: Companion | undefined;
   readonly #sleep: Clock["sleep"];
-  readonly #queue: (LineBatch | Waiting)[] = [];
+  readonly #queue: (LineBatch | QueuedAppend)[] = [];
   #queuedBytes = 0;
   /** The buffer of the last batch, reused: allocating one costs more than filling it. */
   #spare: Buffer | null = null;
@@ -127,15 +127,15 @@ export class LogWriter {
    */
   appendComposed(content: unknown, bytes: number): Promise<ByteOffset> {
     assert(this.#companion?.append, "a log with composed appends has a companion that writes them");
-    return this.#wait(new Waiting(content, bytes));
+    return this.#wait(new QueuedAppend(content, bytes));
   }
 
   /** Runs `work` in the order of the appends, with the lock held. What it throws is thrown. */
   async inTurn(work: (turn: Turn) => Promise<void>): Promise<void> {
-    await this.#wait(new Waiting(null, 0, work));
+    await this.#wait(new QueuedAppend(null, 0, work));
   }
 
-  #wait(waiting: Waiting): Promise<ByteOffset> {
+  #wait(waiting: QueuedAppend): Promise<ByteOffset> {
     try {
       this.#refuseWhenDone();
       this.#admit(waiting.bytes, this.#queuedBytes > 0 && waiting.work === null);
@@ -211,7 +211,7 @@ export class LogWriter {
   /** The companion reads a displaced write, and what it follows, before the next append. */
   #tellLater(): void {
     const read = async ({ end }: Turn) => this.#companion?.caughtUp(end, 0);
-    this.#wait(new Waiting(null, 0, read)).catch(() => {}); // The next turn reads it.
+    this.#wait(new QueuedAppend(null, 0, read)).catch(() => {}); // The next turn reads it.
   }
 
   /**
@@ -296,14 +296,14 @@ export class LogWriter {
   }
 
   /** Those that share a turn with the next one in the queue, as the companion decides. */
-  #group(next: Waiting): readonly Waiting[] {
+  #group(next: QueuedAppend): readonly QueuedAppend[] {
     if (next.work) return [next];
     const count = this.#companion?.share?.(this.#joining(next)) ?? 1;
     this.#hasShared = count > 1;
-    return [next, ...(this.#queue.splice(0, count - 1) as Waiting[])];
+    return [next, ...(this.#queue.splice(0, count - 1) as QueuedAppend[])];
   }
 
-  *#joining(next: Waiting): Generator<Waiting> {
+  *#joining(next: QueuedAppend): Generator<QueuedAppend> {
     yield next;
     for (const each of this.#queue) {
       if (each instanceof LineBatch || each.work) return;
@@ -311,7 +311,7 @@ export class LogWriter {
     }
   }
 
-  async #compose(group: readonly Waiting[]): Promise<void> {
+  async #compose(group: readonly QueuedAppend[]): Promise<void> {
     const work = group[0]?.work;
     try {
       await this.#takeTurn(async (turn) => {

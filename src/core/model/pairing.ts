@@ -57,7 +57,7 @@ export interface CallMessage {
 
 type PairedEntry = Pick<Entry, "kind" | "role" | "parts" | "messageId">;
 
-interface Waiting<At> {
+interface WaitingCall<At> {
   readonly call: OpenCall<At>;
   readonly turn: number;
   /** A fingerprint of tool and input. */
@@ -67,7 +67,7 @@ interface Waiting<At> {
 
 export class CallPairing<At> {
   /** By id, oldest first; several calls of one message may share an id (CP1). */
-  readonly #open = new Map<string, Waiting<At>[]>();
+  readonly #open = new Map<string, WaitingCall<At>[]>();
   #openCount = 0;
   #entries = 0;
   /** Those without an id, oldest first (CP2). */
@@ -166,7 +166,7 @@ export class CallPairing<At> {
   }
 
   /** These get no result any more. */
-  #pass(waiting: readonly Waiting<At>[]): void {
+  #pass(waiting: readonly WaitingCall<At>[]): void {
     for (const { call } of waiting) this.#passed.push(call);
     this.#openCount -= waiting.length;
   }

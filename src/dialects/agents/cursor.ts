@@ -4,7 +4,7 @@ import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
 import { partsOf } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
-import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { DecodedValue, SessionDetails } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getObject, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, type PathIds, pathIds } from "../shared/path-ids.ts";
@@ -65,7 +65,7 @@ function plain(path: string): string {
  * all. Unknown rows and blocks become `other`.
  */
 
-function decode(value: unknown): Understood {
+function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const role = getString(value, "role");
   if (role === null && getString(value, "type") === null) {

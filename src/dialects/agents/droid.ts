@@ -5,7 +5,7 @@ import { type Entry, emptyEntry, type Part } from "../../core/model/entry.ts";
 import { blockText } from "../entire/blocks.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
 import { usageOf } from "../entire/usage.ts";
-import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { DecodedValue, SessionDetails } from "../facets/reading.ts";
 import { readerDialect } from "../reader.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { eitherPathIds, lastSegment, pathIds } from "../shared/path-ids.ts";
@@ -41,7 +41,7 @@ function siblingOf(id: string, name: string): string | null {
  * Refuses only what is not a row at all. Unknown rows become `other`.
  */
 
-function decode(value: unknown): Understood {
+function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const type = getString(value, "type");
   if (type === null) return { entry: null, fault: "type is not a string" };

@@ -11,7 +11,7 @@ import type { Native } from "../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../core/model/entry.ts";
 import { type ForeignRows, quoteName } from "../../core/sqlite/foreign-database.ts";
 import type { SqlValue } from "../../core/sqlite/sqlite.ts";
-import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { DecodedValue, SessionDetails } from "../facets/reading.ts";
 import type { ConvertedLog } from "../files/converted-host.ts";
 import { namesIn, objectOf } from "../files/row-lines.ts";
 import {
@@ -82,7 +82,7 @@ const PLACEHOLDER = /^(?:CLI Session|New (?:Chat|Session)\b.*|\d{8}_\d+)$/i;
 const SECONDS_MAX = 100_000_000_000;
 const TIME_MAX_MS = 8_000_000_000_000;
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const base = emptyEntry(value);
   if (isSession(value)) return { entry: start(base, value), fault: null };

@@ -14,7 +14,7 @@ import {
 } from "../../core/model/entry.ts";
 import { timestampOf } from "../entire/decode.ts";
 import type { DialectFiles } from "../facets/files.ts";
-import type { SessionDetails, Understood } from "../facets/reading.ts";
+import type { DecodedValue, SessionDetails } from "../facets/reading.ts";
 import type { Compaction, TakingBack } from "../facets/turns.ts";
 import { objectBelow } from "../files/json-document.ts";
 import { readerDialect } from "../reader.ts";
@@ -163,7 +163,7 @@ const PERSONS: readonly (string | null)[] = [
   "shell_command",
 ];
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const message = get(value, "message");
   const isOlder = getString(value, "type") === null && isObject(message);

@@ -5,11 +5,11 @@ import { emptyEntry } from "../../core/model/entry.ts";
 import { blockText } from "../entire/blocks.ts";
 import { timestampOf } from "../entire/decode.ts";
 import {
+  type DecodedValue,
   DIFF_CHARS_MAX,
   diffViews,
   type ResultView,
   type SessionDetails,
-  type Understood,
 } from "../facets/reading.ts";
 import type { Branching, Compaction } from "../facets/turns.ts";
 import { readerDialect } from "../reader.ts";
@@ -65,7 +65,7 @@ function parentAt(path: string): string | null {
  * Refuses only what is not a row at all. Unknown rows and roles become `other`.
  */
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const type = getString(value, "type");
   if (type === null) return { entry: null, fault: "type is not a string" };

@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import { isOthersLine } from "../program-formats.ts";
 import { get, getString, has, isObject, type JsonObject } from "../shared/fields.ts";
 import { agentRowIn, PROGRESS_TYPE, speakerOf } from "./aside.ts";
@@ -21,7 +21,7 @@ const NAMELESS_TYPES = ["file-history-snapshot", "summary"];
 /** A signer's row; the only one that may have an `event_type` (docs/formats/entire.md). */
 const CHECKPOINT_TYPE = "checkpoint";
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return faulty("not an object");
   const type = get(value, "type");
   if (typeof type !== "string") return faulty("type is not a string");
@@ -117,7 +117,7 @@ export function isRow(value: unknown): boolean {
   return get(value, "type") !== "system" && decode(value).entry?.kind === "message";
 }
 
-function faulty(fault: string): Understood {
+function faulty(fault: string): DecodedValue {
   return { entry: null, fault };
 }
 

@@ -8,22 +8,22 @@ import * as codex from "../agents/codex/decode.ts";
 import { RolloutMemory } from "../agents/codex/memory.ts";
 import { decode as decodeEvent, isEvent, Runs } from "../agents/copilot-cli/decode.ts";
 import * as gemini from "../agents/gemini-cli/decode.ts";
-import type { LineMemory, Understood } from "../facets/reading.ts";
+import type { DecodedValue, LineMemory } from "../facets/reading.ts";
 import type { Compaction } from "../facets/turns.ts";
 import { getString, has, isObject } from "../shared/fields.ts";
 import { compaction } from "./claude-rows.ts";
 import { decode } from "./decode.ts";
 import { QueueMemory } from "./queue.ts";
 
-interface Other {
+interface OtherFormat {
   readonly name: string;
   isOwn(value: unknown): boolean;
-  decode(value: unknown): Understood;
+  decode(value: unknown): DecodedValue;
   isSummary(row: Native): boolean;
   remembers(state?: unknown): LineMemory;
 }
 
-const OTHERS: readonly Other[] = [
+const OTHERS: readonly OtherFormat[] = [
   {
     name: "rollout",
     isOwn: codex.isOwn,
@@ -57,7 +57,7 @@ function isGeminis(value: unknown): boolean {
   );
 }
 
-function otherOf(value: unknown): Other | undefined {
+function otherOf(value: unknown): OtherFormat | undefined {
   return OTHERS.find(({ isOwn }) => isOwn(value));
 }
 
@@ -66,7 +66,7 @@ export function isOthers(value: unknown): boolean {
   return otherOf(value) !== undefined;
 }
 
-export function decodeAny(value: unknown): Understood {
+export function decodeAny(value: unknown): DecodedValue {
   return (otherOf(value)?.decode ?? decode)(value);
 }
 

@@ -40,7 +40,7 @@ interface Reference extends SpillReference {
   readonly at: string;
 }
 
-interface Found {
+interface SpillToken {
   readonly at: readonly string[];
   readonly token: Uint8Array;
 }
@@ -81,7 +81,7 @@ function markerOf(name: string, bytes: number): string {
 }
 
 /** The longest strings of a row, longest first, without those that the writer added. */
-function longestStrings(row: Native, { encode }: SpillTools): Found[] {
+function longestStrings(row: Native, { encode }: SpillTools): SpillToken[] {
   const found: { at: readonly string[]; text: string }[] = [];
   const open: { at: readonly string[]; value: unknown }[] = [{ at: [], value: row }];
   for (let top = open.pop(); top; top = open.pop()) {

@@ -6,7 +6,7 @@
 
 import type { Directory } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
-import type { Seen, Surroundings } from "../../core/base/node-surroundings.ts";
+import type { SurroundingFile, Surroundings } from "../../core/base/node-surroundings.ts";
 import type { Finding, FindingPlace } from "../../core/findings/finding.ts";
 import type { Companion, Sync } from "../../core/log/companion.ts";
 import type { Durability, LogMode } from "../../core/log/log-options.ts";
@@ -81,7 +81,7 @@ export interface StoreFiles {
 }
 
 /** What is known about a session outside its log. */
-export interface Standing {
+export interface SessionStanding {
   /** Null: the log says it. */
   readonly status: SessionStatus | null;
   /** The session that started it. */
@@ -122,7 +122,7 @@ export interface DialectFiles {
     /** Mends a finding and returns what it did. */
     mend(doctor: Examining, store: { readonly root: string }): Promise<string>;
   };
-  standingOf?(host: Host, root: string, id: string): Promise<Standing>;
+  standingOf?(host: Host, root: string, id: string): Promise<SessionStanding>;
   /** The path of an older file with the same session, which is not listed; null: none. */
   olderFile?(root: string, id: string): string | null;
   /** The id of the session that has this name (`nameOf`); null if there is none. */
@@ -230,7 +230,7 @@ export interface DerivedKind {
    * Whether we ever wrote to a session, judged by the files next to its log. Sessions of other
    * programs are read, but neither checked nor mended. Absent: all are ours.
    */
-  readonly isOurs?: (files: readonly Seen[]) => boolean;
+  readonly isOurs?: (files: readonly SurroundingFile[]) => boolean;
   look(patient: SessionInRepair): Promise<DerivedLook>;
   /** Mends a finding and returns what it did. The caller holds the log's lock. */
   mend(patient: SessionInRepair, finding: Finding): Promise<string>;

@@ -11,7 +11,7 @@ import type { ToolTable } from "../tool-table.ts";
 export const DIFF_CHARS_MAX = 256 * 1024;
 
 export interface Reading {
-  decode(value: unknown): Understood;
+  decode(value: unknown): DecodedValue;
   /**
    * Whether a line certainly belongs to this dialect, for format detection. Absent: whatever
    * `decode` accepts.
@@ -63,7 +63,7 @@ export interface Reading {
     | { readonly text: null; readonly fault: string };
 }
 
-export type Understood =
+export type DecodedValue =
   | { readonly entry: Entry; readonly fault: null }
   /** The line is JSON, but not a line of this dialect; `fault` is a short reason. */
   | { readonly entry: null; readonly fault: string };

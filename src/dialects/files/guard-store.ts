@@ -25,7 +25,7 @@ const GUARDED_ROOT = /^[a-z0-9-]+@[0-9a-f]{8}$/;
 export type GuardedForm = "bytes" | "rows";
 
 /** One session in a guarded root, by the journal. */
-export interface Kept {
+export interface GuardRecord {
   readonly path: string;
   readonly id: string;
   /** The newest generation that began. */
@@ -55,7 +55,7 @@ export interface GuardedRoot {
   readonly agent: string;
   /** The program's directory. */
   readonly source: string;
-  readonly sessions: ReadonlyMap<string, Kept>;
+  readonly sessions: ReadonlyMap<string, GuardRecord>;
 }
 
 export function guardDirectory(): string {
@@ -106,7 +106,7 @@ export function readGuardedRoot(directory: string): GuardedRoot | null {
 }
 
 function foldJournal(directory: string, text: string): GuardedRoot | null {
-  const sessions = new Map<string, Kept>();
+  const sessions = new Map<string, GuardRecord>();
   let first: { agent: string; source: string } | null = null;
   for (const line of text.slice(0, text.lastIndexOf("\n") + 1).split("\n")) {
     const event = eventOf(line);
@@ -132,7 +132,7 @@ function eventOf(line: string): JournalEvent | null {
 }
 
 /** Adds an event to what is known of its session. */
-export function applyEvent(sessions: Map<string, Kept>, event: JournalEvent): void {
+export function applyEvent(sessions: Map<string, GuardRecord>, event: JournalEvent): void {
   const { path, id, generation } = event;
   if (typeof path !== "string" || typeof id !== "string") return;
   if (typeof generation !== "number" || !Number.isSafeInteger(generation)) return;

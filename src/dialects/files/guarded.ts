@@ -20,11 +20,11 @@ import { convertedHost } from "./converted-host.ts";
 import { isRowsRoot, latestRows, rowsHost, rowsLogs } from "./guard-rows.ts";
 import {
   type GuardedRoot,
+  type GuardRecord,
   generationBytes,
   generationFile,
   guardedPlace,
   guardedRootOf,
-  type Kept,
   readGeneration,
   readGuardedRoot,
   statOf,
@@ -40,7 +40,7 @@ const LIVE_MS = 1000;
 /** Whether the program no longer has a session, neither there nor under another name. */
 export function isSourceGone(
   root: GuardedRoot,
-  kept: Kept,
+  kept: GuardRecord,
   { naming: { layout } }: Dialect,
 ): boolean {
   if (kept.mode === null) return kept.deletedAt !== null; // Rows of a database.
@@ -59,9 +59,9 @@ export function isSourceGone(
 type Place = NonNullable<ReturnType<typeof guardedPlace>>;
 
 /** Sessions of a guarded root by id, or one. Of two files of one session, the plain one. */
-function keptById(place: Place, dialect: Dialect, id?: string): Map<string, Kept> {
+function keptById(place: Place, dialect: Dialect, id?: string): Map<string, GuardRecord> {
   const root = readGuardedRoot(place.at);
-  const sessions = new Map<string, Kept>();
+  const sessions = new Map<string, GuardRecord>();
   for (const kept of root?.sessions.values() ?? []) {
     if ((id !== undefined && kept.id !== id) || sessions.get(kept.id)?.kind === "bytes") continue;
     if (place.generation === null && root && !isSourceGone(root, kept, dialect)) continue;
@@ -101,7 +101,7 @@ export function guardOf(dialect: string, root: string): GuardedRoot | null {
 }
 
 /** The largest closed generation that has lost lines and more bytes than the newest; else null. */
-export function fullerGeneration({ directory }: GuardedRoot, kept: Kept): number | null {
+export function fullerGeneration({ directory }: GuardedRoot, kept: GuardRecord): number | null {
   const lossy = kept.losses.filter(({ lost }) => lost !== 0);
   const [largest] = lossy.toSorted((a, b) => b.bytes - a.bytes);
   if (largest === undefined || largest.generation === kept.generation) return null;

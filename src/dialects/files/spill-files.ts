@@ -14,7 +14,7 @@ import type { Directory, OpenFile } from "../../core/base/files.ts";
 import { encodeLine } from "../../core/log/json.ts";
 import type { Native } from "../../core/model/entry.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import type { SpillFile, Spilling, SpillReference, SpillTools } from "../facets/writing.ts";
 
 export const SPILL_TOOLS: SpillTools = {
@@ -111,7 +111,7 @@ export async function decodeWhole(
   dialect: Dialect,
   value: unknown,
   openDirectory: () => Promise<Directory>,
-): Promise<Understood> {
+): Promise<DecodedValue> {
   const { spilling } = dialect.writing ?? {};
   const isSpilled = spilling && spilling.referencesOf(value).length > 0;
   if (!isSpilled) return dialect.reading.decode(value);

@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import { isObject } from "../shared/fields.ts";
 import { entryFault } from "./entry-check.ts";
 import { orderParts } from "./part-order.ts";
@@ -31,7 +31,7 @@ export function recordTime(ts: number): string | null {
 
 type Metadata = NonNullable<TranscriptEntry["metadata"]>;
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   const fault = entryFault(value);
   if (fault !== null) return { entry: null, fault: `${fault.field}: ${fault.reason}` };
   return { entry: entryOf(value as TranscriptEntry), fault: null };

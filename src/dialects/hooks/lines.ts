@@ -8,7 +8,7 @@ import { invalidEntry } from "../../core/model/plain-json.ts";
 import { asideOf as rowAsideOf } from "../entire/aside.ts";
 import { express as expressRows } from "../entire/complete.ts";
 import { rowEntry, timestampOf } from "../entire/decode.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
 import type { Once, WriterFacts } from "../facets/writing.ts";
 import { get, getString, isObject, toJsonValue } from "../shared/fields.ts";
@@ -16,7 +16,7 @@ import { HOOK_TYPE, hookEntry, isShownHook, isSubagentHook } from "./hooks.ts";
 import { parseSessionKey } from "./session-id.ts";
 
 /** Refuses only what is not an entry at all. The parsed line is kept in `native`. */
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const type = get(value, "type");
   if (typeof type !== "string") return { entry: null, fault: "type is not a string" };

@@ -7,7 +7,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import { get, getNumber, getString, has, type JsonObject } from "../shared/fields.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
@@ -15,7 +15,7 @@ import { isTruthy, printValue } from "./python.ts";
 import { utcOf } from "./time.ts";
 import { BLOCK_TYPE } from "./vocabulary.ts";
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   const { event, fault } = readEnvelope(value);
   return event ? { entry: entryOf(event), fault: null } : { entry: null, fault };
 }

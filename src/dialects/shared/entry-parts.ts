@@ -8,7 +8,7 @@
  */
 
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import { getString, isObject, type JsonObject } from "./fields.ts";
 
 /** The permission request was not answered. */
@@ -16,7 +16,7 @@ export const UNANSWERED =
   "NOT STARTED: permission was asked for and not given, the tool did not run.";
 
 /** For programs whose every object is a row: all else is a bad line. */
-export function rowDecoder(entryOf: (row: JsonObject) => Entry): (value: unknown) => Understood {
+export function rowDecoder(entryOf: (row: JsonObject) => Entry): (value: unknown) => DecodedValue {
   return (value) =>
     isObject(value)
       ? { entry: entryOf(value), fault: null }

@@ -29,7 +29,7 @@ import {
 import { streamsIn } from "../../streams/files/reading/stream-list.ts";
 import { streamPathToFilename } from "../../streams/files/stream-path.ts";
 import type { Dialect } from "../dialect.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import type { FoundLog } from "../session-row.ts";
 import { sidecarOpening } from "../shared/checkpoint-opening.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
@@ -95,7 +95,7 @@ function* streamLogs(root: string): Generator<FoundLog> {
   }
 }
 
-function decode(value: unknown): Understood {
+function decode(value: unknown): DecodedValue {
   if (!isObject(value)) {
     return { entry: { ...emptyEntry({ value }), parts: [shown(value)] }, fault: null };
   }

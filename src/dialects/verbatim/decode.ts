@@ -14,7 +14,7 @@ import {
   type Role,
   type Usage,
 } from "../../core/model/entry.ts";
-import type { Understood } from "../facets/reading.ts";
+import type { DecodedValue } from "../facets/reading.ts";
 import {
   get,
   getNumber,
@@ -27,7 +27,7 @@ import { decodeItem } from "./item.ts";
 import { LINE_TYPES, lineFault } from "./line.ts";
 import { decodeMessage } from "./ui-message.ts";
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "expected object" };
   const { type } = value;
   if (typeof type !== "string" || !getString(value, "id") || !getString(value, "at")) {

@@ -37,7 +37,7 @@ const DETAILS = [
 
 const CACHE_READ = ["cacheReadTokens", "cached_tokens"];
 
-type Decoded = Mutable<Partial<Entry>>;
+type EntryFields = Mutable<Partial<Entry>>;
 
 /** The input field of each type of call; the rest of the item is in `native`. */
 const CALLS: Readonly<Record<string, string>> = {
@@ -64,9 +64,9 @@ const RESULTS: Readonly<Record<string, string>> = {
 const IMAGE_GENERATION = "image_generation_call";
 const ROLES: readonly string[] = ["system", "user", "assistant"];
 
-export function decodeItem(item: JsonObject): Decoded {
+export function decodeItem(item: JsonObject): EntryFields {
   const type = getString(item, "type") ?? "message";
-  const entry: Decoded = { kind: "message" };
+  const entry: EntryFields = { kind: "message" };
   const messageId = getString(item, "id");
   if (messageId !== null && type === "message") entry.messageId = messageId;
   const usage = usageOf(getObject(getObject(item, "providerData"), "usage"));

@@ -14,7 +14,7 @@ import { dirname, join, relative } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
-import type { Seen, Surroundings } from "../../core/base/node-surroundings.ts";
+import type { SurroundingFile, Surroundings } from "../../core/base/node-surroundings.ts";
 import {
   clipText,
   type Finding,
@@ -46,7 +46,7 @@ export interface Doctor {
 }
 
 /** A log opened to be examined, and its end at that time. */
-interface Opened {
+interface OpenedLog {
   readonly dialect: Dialect;
   readonly directory: Directory;
   readonly name: string;
@@ -60,7 +60,7 @@ interface Opened {
 export async function* examineSession(
   doctor: Doctor,
   found: FoundSession,
-  files: readonly Seen[],
+  files: readonly SurroundingFile[],
 ): AsyncGenerator<Finding> {
   const at: FindingPlace = { session: found.id, path: found.path };
   const session = openFoundSession(doctor.host, found);
@@ -89,8 +89,8 @@ export async function* examineSession(
 async function* examineOpened(
   doctor: Doctor,
   found: FoundSession,
-  opened: Opened,
-  files: readonly Seen[],
+  opened: OpenedLog,
+  files: readonly SurroundingFile[],
 ): AsyncGenerator<Finding> {
   const { host } = doctor;
   const { directory, file, end, dialect } = opened;
@@ -122,7 +122,7 @@ async function* examineOpened(
 }
 
 /** A writer held the log before or after it was read, or it changed meanwhile. */
-function isLive({ directory, name, file, size, end, wasHeld }: Opened): boolean {
+function isLive({ directory, name, file, size, end, wasHeld }: OpenedLog): boolean {
   if (wasHeld || end.isAtWork || !file.endsAt(size) || !file.isLinked()) return true;
   return isHeld(directory, name);
 }
@@ -131,8 +131,8 @@ function isLive({ directory, name, file, size, end, wasHeld }: Opened): boolean 
 async function isShared(
   { nowMs }: Doctor,
   { hasEnded }: LogReading,
-  { directory, name, end }: Opened,
-  files: readonly Seen[],
+  { directory, name, end }: OpenedLog,
+  files: readonly SurroundingFile[],
 ): Promise<boolean> {
   if (hasEnded || (await lastWriter(directory, name, end.end)) !== "shares") return false;
   const log = files.find((each) => each.name === name);
@@ -174,8 +174,8 @@ function* leftoverFindings(
   { surroundings }: Doctor,
   at: FindingPlace,
   { spills }: LogReading,
-  { directory, dialect }: Opened,
-  files: readonly Seen[],
+  { directory, dialect }: OpenedLog,
+  files: readonly SurroundingFile[],
 ): Generator<Finding> {
   for (const { name, kind, identity } of files) {
     const isUnused =

@@ -10,7 +10,7 @@
  */
 
 import { basename, dirname, join } from "node:path";
-import type { Seen, Surroundings } from "../../core/base/node-surroundings.ts";
+import type { SurroundingFile, Surroundings } from "../../core/base/node-surroundings.ts";
 import {
   directoryFindings,
   type Finding,
@@ -58,7 +58,7 @@ export async function* examineOne(
   }
   const directory = dirname(path);
   yield* told(networkFindings(doctor, id, directory));
-  let entries: readonly Seen[] = [];
+  let entries: readonly SurroundingFile[] = [];
   try {
     entries = doctor.surroundings.list(directory);
   } catch (cause) {
@@ -188,7 +188,7 @@ async function* examineDirectory(
 }
 
 /** A sidecar file is created with the first checkpoint of its log. */
-function hasCheckpointsOf(logName: string, files: readonly Seen[]): boolean {
+function hasCheckpointsOf(logName: string, files: readonly SurroundingFile[]): boolean {
   return files.some(({ name, kind }) => name === sidecarOf(logName) && kind === "file");
 }
 
@@ -240,7 +240,7 @@ interface WalkedDirectory {
   readonly path: string;
   /** The path below the store's root, in segments. */
   readonly below: readonly string[];
-  readonly entries: readonly Seen[];
+  readonly entries: readonly SurroundingFile[];
 }
 
 /** A directory, or what is wrong where one should be. */

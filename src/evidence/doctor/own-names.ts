@@ -4,7 +4,7 @@
  */
 
 import { assert } from "../../core/base/errors.ts";
-import type { Seen } from "../../core/base/node-surroundings.ts";
+import type { SurroundingFile } from "../../core/base/node-surroundings.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { DerivedKind, DialectFiles } from "../../dialects/facets/files.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
@@ -21,8 +21,11 @@ export function belongsTo(logName: string, name: string): boolean {
 }
 
 /** The files of a directory by the name of their log; others are left out. */
-export function byLog(dialect: string, entries: readonly Seen[]): Map<string, Seen[]> {
-  const groups = new Map<string, Seen[]>();
+export function byLog(
+  dialect: string,
+  entries: readonly SurroundingFile[],
+): Map<string, SurroundingFile[]> {
+  const groups = new Map<string, SurroundingFile[]>();
   for (const seen of entries) {
     const logName = logNameOf(dialect, seen.name);
     if (logName === null) continue;
@@ -39,7 +42,7 @@ export function isDerived(dialect: string, name: string): boolean {
 }
 
 /** Whether we ever wrote to a session, by the files around its log. */
-export function isOurs(dialect: string, files: readonly Seen[]): boolean {
+export function isOurs(dialect: string, files: readonly SurroundingFile[]): boolean {
   return derivedKind(dialect)?.isOurs?.(files) ?? true;
 }
 

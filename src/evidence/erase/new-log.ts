@@ -17,7 +17,7 @@ import type { WriterFacts } from "../../dialects/facets/writing.ts";
 import { readExactly } from "../../trust/judge/inspect.ts";
 import type { Signer } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
-import type { Found, SignedHead } from "../../trust/proof/checkpoint.ts";
+import type { FoundRange, SignedHead } from "../../trust/proof/checkpoint.ts";
 import { CLAIM_NEEDLE, claimOf, isObject, parseLine } from "../../trust/proof/claims.ts";
 import type { ProofCrypto } from "../../trust/proof/crypto.ts";
 import { envelopeOf, hasSidecar } from "../../trust/proof/envelopes.ts";
@@ -48,7 +48,7 @@ export interface NewLogParts {
   /** The head of the old log. */
   readonly from: SignedHead;
   /** Ranges of the old log that a signer found and no person vouched for. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundRange[];
   /** The revision that the old log's newest checkpoint states. */
   readonly rev: number;
   readonly finder: Finder;
@@ -71,7 +71,7 @@ export class NewLog {
   readonly #parents = new Map<string, string | null>();
   readonly #spills = new Set<string>();
   /** The range that the last line was in. */
-  #range: Found | null = null;
+  #range: FoundRange | null = null;
   #number = 0;
   #previous: string | null = null;
   #lastNative: Native | null = null;
@@ -180,7 +180,7 @@ export class NewLog {
   }
 
   /** A range of found lines begins or ends here: it gets a checkpoint of its own. */
-  async #enter(range: Found | null): Promise<void> {
+  async #enter(range: FoundRange | null): Promise<void> {
     if (range === this.#range) return;
     if (this.#range) {
       this.#signer.stateFound(this.#signer.bytes - this.#signer.unsignedBytes, this.#signer.bytes);

@@ -54,12 +54,12 @@ export interface ProofSource {
   /** The size of a checkpoint's tree; of genesis too, unless nothing is known of it. */
   sizeOf(seq: number): number | null;
   checkpoint(seq: number): Promise<SourceCheckpoint>;
-  genesis(): Promise<(ProofLine & { readonly found: Found }) | StatedGenesis | null>;
+  genesis(): Promise<(ProofLine & { readonly found: UnsignedRange }) | StatedGenesis | null>;
   leaf(index: number): Promise<SourceLeaf>;
   root(range: Range): Promise<Uint8Array>;
 }
 
-type Found = readonly [number, number] | null;
+type UnsignedRange = readonly [number, number] | null;
 
 /** What to prove. */
 export interface ProofRequest {
@@ -204,7 +204,7 @@ class Assembling {
     }
   }
 
-  async #foundBy(seq: number): Promise<Found> {
+  async #foundBy(seq: number): Promise<UnsignedRange> {
     const genesis = this.#genesis;
     if (seq === 0) {
       if (!genesis) return null;

@@ -136,7 +136,7 @@ const ENTRY_BYTES = 24;
 const HASH_BYTES = 32;
 const HEADER_BYTES_MAX = 1024;
 /** Checkpoints that a proof looks for, by kind. */
-export const OTHER = 0;
+export const OTHER_LINE = 0;
 export const ROTATES = 1;
 export const VOUCHES = 2;
 
@@ -327,7 +327,7 @@ export class IndexBuilder implements LogTaker {
 
 function kindOf(checkpoint: Checkpoint): number {
   if (checkpoint.kind === "rotate") return ROTATES;
-  return checkpoint.kind === "recovery" && checkpoint.vouched ? VOUCHES : OTHER;
+  return checkpoint.kind === "recovery" && checkpoint.vouched ? VOUCHES : OTHER_LINE;
 }
 
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView {

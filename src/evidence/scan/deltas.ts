@@ -49,14 +49,14 @@ export interface DeltaPiece {
   readonly end: number;
 }
 
-interface Added {
+interface AddedPart {
   readonly line: ScannedLine;
   readonly text: string;
   readonly bytes: number;
 }
 
 interface Block {
-  added: Added[];
+  added: AddedPart[];
   bytes: number;
 }
 

@@ -21,7 +21,13 @@ import { AFTER_BYTES, BEFORE_BYTES, type Match, type Rule } from "./rule.ts";
 import { OUR_RULES } from "./rules.ts";
 import { secretlintRules } from "./secretlint.ts";
 import { BASE64, base64From, DEPTH_MAX, ESCAPE, TriggerSearch } from "./triggers.ts";
-import { fromBase64, type JoinedLines, joinedLines, OTHER, unescapeOnce } from "./unescape.ts";
+import {
+  fromBase64,
+  type JoinedLines,
+  joinedLines,
+  OTHER_CHARACTER,
+  unescapeOnce,
+} from "./unescape.ts";
 
 /** Changes when the same bytes give other finds. */
 export const RULES_VERSION = 2;
@@ -121,7 +127,7 @@ export class SecretFinder {
     const start = base64From(bytes, place);
     const { text, end, at } = fromBase64(bytes, start);
     if (depth < DEPTH_MAX) {
-      const decoded = Buffer.from(text.replace(/[\x80-\xff]/g, OTHER), "latin1");
+      const decoded = Buffer.from(text.replace(/[\x80-\xff]/g, OTHER_CHARACTER), "latin1");
       const inside = (index: number, isEnd?: boolean) => outer(at(index, isEnd), isEnd);
       this.#collect({ bytes: decoded, depth: depth + 1, areLines: false, at: inside }, finds);
     }
@@ -240,7 +246,7 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 /** One character per byte; those outside ASCII are not letters to any rule. */
 function asciiOf(bytes: Buffer): string {
-  return bytes.toString("latin1").replace(/[\x80-\xff]/g, OTHER);
+  return bytes.toString("latin1").replace(/[\x80-\xff]/g, OTHER_CHARACTER);
 }
 
 /** Of finds that overlap, one is kept, over all their bytes; of equal ones, the first rule's. */

@@ -7,7 +7,7 @@
  */
 
 /** Replaces every character outside ASCII: not a letter, a digit or a space to any rule. */
-export const OTHER = "\x80";
+export const OTHER_CHARACTER = "\x80";
 
 const ESCAPED: Readonly<Record<string, string>> = {
   b: "\b",
@@ -71,7 +71,7 @@ function escapedAt(
   const hex = text.slice(at + 2, at + 6);
   if (!/^[0-9a-fA-F]{4}$/.test(hex)) return null;
   const code = Number.parseInt(hex, 16);
-  return { text: code < 0x80 || !isAscii ? String.fromCharCode(code) : OTHER, length: 6 };
+  return { text: code < 0x80 || !isAscii ? String.fromCharCode(code) : OTHER_CHARACTER, length: 6 };
 }
 
 /** The end of a line inside a value, with the indentation that follows it. */

@@ -56,16 +56,16 @@ export interface JudgeParts {
 }
 
 /** A checkpoint of a source that a fork names. */
-interface Named {
+interface NamedCheckpoint {
   readonly line: string;
   /** End of the range that it covers, in the stream. */
   readonly upTo: number;
 }
 
-interface Judged {
+interface JudgedStream {
   readonly report: VerifyReport;
   readonly isFinal: boolean;
-  readonly named: ReadonlyMap<number, Named>;
+  readonly named: ReadonlyMap<number, NamedCheckpoint>;
 }
 
 export class StreamJudge {
@@ -73,7 +73,7 @@ export class StreamJudge {
   /** By source, the checkpoints that forks name; only these are kept. */
   readonly #wanted = new Map<string, Set<number>>();
   /** Cached, because each fork of a source needs it. */
-  readonly #sources = new Map<string, Promise<Judged>>();
+  readonly #sources = new Map<string, Promise<JudgedStream>>();
 
   private constructor(parts: JudgeParts) {
     this.#parts = parts;
@@ -111,7 +111,7 @@ export class StreamJudge {
     }
   }
 
-  #judged(stream: KnownStreamState): Promise<Judged> {
+  #judged(stream: KnownStreamState): Promise<JudgedStream> {
     const known = this.#sources.get(stream.path);
     if (known !== undefined) return known;
     const judged = this.#judge(stream);
@@ -119,11 +119,11 @@ export class StreamJudge {
     return judged;
   }
 
-  async #judge(stream: KnownStreamState): Promise<Judged> {
+  async #judge(stream: KnownStreamState): Promise<JudgedStream> {
     const { root, names, logs, judging, onBytes } = this.#parts;
     const target = signedLogOf(root, stream);
     const wanted = this.#wanted.get(stream.path);
-    const named = new Map<number, Named>();
+    const named = new Map<number, NamedCheckpoint>();
     const finals: number[] = [];
     const options = {
       ...judging.optionsFor(target, names),
@@ -153,7 +153,7 @@ export class StreamJudge {
   }
 
   /** Findings that keep a fork's inherited bytes from being verified (JS1). */
-  async #inherited(fork: KnownStreamState, judged: Judged): Promise<Finding[]> {
+  async #inherited(fork: KnownStreamState, judged: JudgedStream): Promise<Finding[]> {
     const seen = new Set<string>();
     let [child, of, upTo] = [fork, judged, fork.base];
     while (child.base > 0 && of.report.signed_through !== null) {
@@ -186,7 +186,7 @@ function sourceFault(
   child: KnownStreamState,
   { from }: VerifyReport,
   source: KnownStreamState,
-  { report, named }: Judged,
+  { report, named }: JudgedStream,
   upTo: number,
 ): Finding | null {
   if (from === null) return null; // Already reported by forkFault.

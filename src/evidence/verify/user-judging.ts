@@ -30,7 +30,7 @@ import type {
 } from "../../trust/judge/verify-options.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { LF } from "../../trust/proof/bytes.ts";
-import type { Found } from "../../trust/proof/checkpoint.ts";
+import type { FoundRange } from "../../trust/proof/checkpoint.ts";
 import type { Pin } from "../../trust/proof/pin.ts";
 import { PinBook } from "../../trust/proof/pins.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
@@ -163,7 +163,7 @@ class ErasureReports implements StatedErasures {
     this.#whole.feed(bytes);
   }
 
-  within(signedEnd: number, found: readonly Found[]): readonly Erasure[] {
+  within(signedEnd: number, found: readonly FoundRange[]): readonly Erasure[] {
     const isSigned = (at: number) =>
       at < signedEnd && !found.some(([from, to]) => from <= at && at < to);
     return this.#reports.filter(({ start }) => isSigned(start)).map(({ erasure }) => erasure);

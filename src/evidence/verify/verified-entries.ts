@@ -23,7 +23,7 @@ import { badLineWarning, checkOnBadLine, type OnBadLine } from "../../core/log/b
 import { decodeLine } from "../../core/log/json.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import { dialectNamed, hostOf } from "../../dialects/all.ts";
-import type { Understood } from "../../dialects/facets/reading.ts";
+import type { DecodedValue } from "../../dialects/facets/reading.ts";
 import { decodeWhole } from "../../dialects/files/spill-files.ts";
 import { adjustedEntries } from "../../dialects/files/stored-entries.ts";
 import { POLICY_FILES } from "../../dialects/registry.ts";
@@ -188,13 +188,11 @@ export function policyIn(root: string, flag?: string): PolicyInForce {
   });
 }
 
-type Decoded = Understood;
-
 /** The entries of verified lines. Refuses with BAD_LINE unless told otherwise. */
 export async function* entriesOf(
   path: string,
   lines: AsyncGenerator<VerifiedLine>,
-  decode: (value: unknown) => Decoded | Promise<Decoded>,
+  decode: (value: unknown) => DecodedValue | Promise<DecodedValue>,
   onBadLine: OnBadLine<BadVerifiedLine>,
 ): AsyncGenerator<VerifiedEntry> {
   const warning = badLineWarning(path);

@@ -74,7 +74,7 @@ export interface WitnessOptions {
 }
 
 /** What was submitted, once its signature holds. */
-interface Signed {
+interface CheckedSubmission {
   readonly head: TreeHead;
   readonly submission: Submission;
   readonly body: string;
@@ -142,7 +142,7 @@ export class Witness {
   }
 
   /** Everything that needs no record. */
-  #read(body: Uint8Array): Signed | WitnessAnswer {
+  #read(body: Uint8Array): CheckedSubmission | WitnessAnswer {
     const text = body.length > SUBMISSION_BYTES_MAX ? null : decoded(body);
     const submission = text === null ? null : readSubmission(text);
     const note = submission && readNote(submission.note);
@@ -159,7 +159,7 @@ export class Witness {
     return { head, submission, body: note.body, logLines };
   }
 
-  async #judge(directory: Directory, signed: Signed): Promise<WitnessAnswer> {
+  async #judge(directory: Directory, signed: CheckedSubmission): Promise<WitnessAnswer> {
     const { head, submission, body, logLines } = signed;
     const name = toHex(nodeCrypto.sha256(utf8(head.origin)));
     const stored = await readSmallFile(directory, name);

@@ -100,8 +100,8 @@ class ChunkQueue {
 }
 
 /** Why an answer was ended, in its last chunk. */
-export const STOPPED: UIMessageChunk = { type: "abort", reason: "stopped" };
-export const INTERRUPTED: UIMessageChunk = { type: "abort", reason: "interrupted" };
+export const STOPPED_CHUNK: UIMessageChunk = { type: "abort", reason: "stopped" };
+export const INTERRUPTED_CHUNK: UIMessageChunk = { type: "abort", reason: "interrupted" };
 
 export interface AnswerPump {
   readonly streams: AnswerStreams;
@@ -135,7 +135,7 @@ export async function pump(pumped: AnswerPump): Promise<void> {
   } catch (cause) {
     model.abort("failed"); // Its chunks cannot be stored.
     pumped.onEnd();
-    await streams.append(path, [INTERRUPTED], true).catch(() => {}); // The first failure is thrown.
+    await streams.append(path, [INTERRUPTED_CHUNK], true).catch(() => {}); // The first failure is thrown.
     throw cause;
   } finally {
     watching.abort();
@@ -246,7 +246,7 @@ export async function messageOf(
 
 function stateOf(chunks: readonly UIMessageChunk[], hasFailed: boolean): ChatAnswerState {
   const abort = chunks.find(({ type }) => type === "abort");
-  if (abort) return isSame(abort, INTERRUPTED) ? "interrupted" : "stopped";
+  if (abort) return isSame(abort, INTERRUPTED_CHUNK) ? "interrupted" : "stopped";
   return hasFailed ? "failed" : "finished";
 }
 

@@ -21,14 +21,14 @@ import {
   addMessage,
   type BegunAnswer,
   beginAnswer,
-  INTERRUPTED,
+  INTERRUPTED_CHUNK,
   type KeptMessage,
   keptMessages,
   lastAnswer,
   messageOf,
   openAnswer,
   pump,
-  STOPPED,
+  STOPPED_CHUNK,
   takeBack,
 } from "./answer-pump.ts";
 import { type AnswerStreams, answerStreams, isStreams } from "./answer-streams.ts";
@@ -166,7 +166,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     checkKind("chatId", chatId, "string");
     const open = await this.#underWay(chatId);
     if (open === null) return false;
-    const isStopped = await this.#streams.append(open.path, [STOPPED], true);
+    const isStopped = await this.#streams.append(open.path, [STOPPED_CHUNK], true);
     await this.#answers.get(chatId)?.ended;
     return isStopped;
   }
@@ -281,7 +281,7 @@ export class VerbatimChats<M extends UIMessage = UIMessage> {
     const left = await openAnswer(session);
     if (left === null) return;
     const isThere = (await this.#streams.read(left.path)) !== null;
-    if (isThere) await this.#streams.append(left.path, [INTERRUPTED], true);
+    if (isThere) await this.#streams.append(left.path, [INTERRUPTED_CHUNK], true);
     await this.#keep(session, left);
   }
 

@@ -64,7 +64,7 @@ export class HookFault extends Error {
   override readonly name = "HookFault";
 }
 
-interface Told {
+interface HookInput {
   readonly hook: JsonObject;
   readonly text: string;
 }
@@ -119,7 +119,7 @@ function end(failure: unknown): void {
   process.exit(0);
 }
 
-async function readHook(input: Readable, from: HookSource): Promise<Told> {
+async function readHook(input: Readable, from: HookSource): Promise<HookInput> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of input as AsyncIterable<Buffer>) {
@@ -139,7 +139,7 @@ async function readHook(input: Readable, from: HookSource): Promise<Told> {
 }
 
 /** Writes the hook's file; returns how many hooks are waiting, including this one. */
-function spool({ hook, text }: Told, asked: HookOptions): { root: string; waiting: number } {
+function spool({ hook, text }: HookInput, asked: HookOptions): { root: string; waiting: number } {
   const { from, sign, durability } = asked;
   const root = resolve(
     asked.root || process.env.CLAUDE_PROJECT_DIR || (getString(hook, "cwd") ?? "."),

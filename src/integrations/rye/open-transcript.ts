@@ -23,7 +23,7 @@ import { StoreSigning } from "../../sessions/store/store-signing.ts";
 import { readHashed, within } from "../../trust/judge/displayed-log.ts";
 import { changedWhileRead } from "../../trust/judge/inspect.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
-import type { Found } from "../../trust/proof/checkpoint.ts";
+import type { FoundRange } from "../../trust/proof/checkpoint.ts";
 import { CLAIM_NEEDLE } from "../../trust/proof/claims.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
@@ -128,7 +128,7 @@ export class OpenTranscript {
    * whether to trust those (`doctor --fix --vouch`). They can only occur where nothing of this format is
    * signed. Checks exactly the bytes that are signed, or throws CHANGED_WHILE_READ.
    */
-  async #isOthers(found: Found, covered: CoveredPrefix): Promise<boolean> {
+  async #isOthers(found: FoundRange, covered: CoveredPrefix): Promise<boolean> {
     let isOthers = false;
     const looksForLegacy = this.#target.isLegacyProfile && found[0] === 0;
     const whole = new WholeLines((lines) => {

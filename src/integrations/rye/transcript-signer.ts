@@ -204,7 +204,7 @@ function isMissing({ findings }: VerifyReport): boolean {
   return findings.some(({ code }) => code === "NOT_FOUND");
 }
 
-interface Judged {
+interface Judgement {
   readonly report: VerifyReport;
   readonly stamp: string;
   readonly pins: string;
@@ -215,7 +215,7 @@ interface Judged {
 class JudgedTranscript {
   readonly #log: SessionLog;
   readonly #isLegacyProfile: boolean;
-  #last: Judged | null = null;
+  #last: Judgement | null = null;
 
   constructor(log: SessionLog, isLegacyProfile: boolean) {
     this.#log = log;

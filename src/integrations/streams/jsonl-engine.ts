@@ -23,7 +23,7 @@ import {
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { encodeLine } from "../../core/log/json.ts";
-import type { Stored } from "../../core/log/log-file.ts";
+import type { StoredRange } from "../../core/log/log-file.ts";
 import { asOneMessage } from "../../streams/files/json-messages.ts";
 import { LocalStore, openLocalStore } from "../../streams/files/local-store.ts";
 import type { LocalStoreOptions } from "../../streams/files/local-store-options.ts";
@@ -35,7 +35,7 @@ import type { StreamSigner } from "../../streams/signing/stream-signing.ts";
  * One message: its bytes without the newline, the offset after it, and when it was appended. It is
  * also a pointer: `readAt` returns the bytes at its position again.
  */
-export interface JsonlMessage extends StreamMessage, Stored {}
+export interface JsonlMessage extends StreamMessage, StoredRange {}
 
 type StoreChoices = Pick<
   LocalStoreOptions,
@@ -314,7 +314,7 @@ function placeOf(offset: OffsetToken): number {
   return parseOffset(offset)?.byteOffset ?? 0;
 }
 
-function outOfRange({ bytePos, length }: Stored, head: StreamHead): VerbatimError {
+function outOfRange({ bytePos, length }: StoredRange, head: StreamHead): VerbatimError {
   const end = placeOf(head.end);
   return new VerbatimError(
     "OUT_OF_RANGE",

@@ -46,7 +46,7 @@ export interface TypedLog<Input, Value> {
 
 const OPTIONS: OptionKinds<TypedLogOptions> = { validatesOnRead: "boolean", onBadLine: "any" };
 
-type Judged = { readonly value: unknown; readonly fault: string | null };
+type CheckedValue = { readonly value: unknown; readonly fault: string | null };
 
 /**
  * A log of values that `schema` allows, in a stream that exists.
@@ -116,7 +116,7 @@ export function typedLog(
     }
   }
 
-  async function judged(data: Uint8Array): Promise<Judged> {
+  async function judged(data: Uint8Array): Promise<CheckedValue> {
     const { value, fault } = decoded(data);
     if (fault !== null || !validatesOnRead) return { value, fault };
     const result = await schema["~standard"].validate(value);
@@ -139,7 +139,7 @@ function checkArguments(engine: unknown, streamPath: unknown, schema: unknown): 
   }
 }
 
-function decoded(data: Uint8Array): Judged {
+function decoded(data: Uint8Array): CheckedValue {
   return decodeLine(Buffer.from(data.buffer, data.byteOffset, data.length), 0, data.length);
 }
 

@@ -6,7 +6,7 @@
  */
 
 import type { AnswerPiece, CallResult, InputPiece, NeutralMessage } from "../conversation.ts";
-import type { EntryLine, Made } from "../repair-report.ts";
+import type { EntryLine, SourceLines } from "../repair-report.ts";
 
 /** Which parts of a conversation it accepts. */
 export interface Takes {
@@ -33,11 +33,11 @@ export interface MessageTarget<Message> {
 export class MessageList<Message> {
   readonly messages: Message[] = [];
   readonly #pieces: SourcedPiece[][] = [];
-  readonly #made: Made[] = [];
+  readonly #made: SourceLines[] = [];
   #joins = 0;
 
   /** Call when no message will grow any more, except after `cutTo`. */
-  get made(): readonly Made[] {
+  get made(): readonly SourceLines[] {
     for (const pieces of this.#pieces.slice(this.#made.length)) {
       this.#made.push(madeOfPieces(pieces));
     }
@@ -74,7 +74,7 @@ export interface SourcedPiece {
 }
 
 /** The lines of pieces. */
-export function madeOfPieces(pieces: readonly SourcedPiece[]): Made {
+export function madeOfPieces(pieces: readonly SourcedPiece[]): SourceLines {
   const lines = new Set<number>();
   let isUnverified = false;
   for (const { from } of pieces) {
@@ -82,7 +82,7 @@ export function madeOfPieces(pieces: readonly SourcedPiece[]): Made {
     lines.add(from.line);
     isUnverified ||= !from.verified;
   }
-  const made: Made = { lines: Object.freeze([...lines]) };
+  const made: SourceLines = { lines: Object.freeze([...lines]) };
   return Object.freeze(isUnverified ? { ...made, unverified: true } : made);
 }
 

@@ -143,7 +143,7 @@ export interface Admission {
   readonly paths: readonly string[] | null;
 }
 
-interface Held {
+interface HeldToken {
   readonly entry: TokenEntry;
   readonly hash: Uint8Array;
   /** Null: every path. */
@@ -153,7 +153,7 @@ interface Held {
 export class TokenGate {
   readonly #options: GateOptions;
   #isRequired: boolean;
-  #held: ReadonlyMap<string, Held> = new Map();
+  #held: ReadonlyMap<string, HeldToken> = new Map();
   #fault: VerbatimError | null = null;
   #mark: string | null | undefined;
   #lookAgainAtMs = Number.NEGATIVE_INFINITY;
@@ -198,7 +198,7 @@ export class TokenGate {
     return isValid && needs.every((need) => isAllowed(held, need));
   }
 
-  #heldBy({ headers: { authorization } }: IncomingMessage): Held {
+  #heldBy({ headers: { authorization } }: IncomingMessage): HeldToken {
     if (authorization === undefined) throw tokenRequired("missing");
     const token = BEARER.exec(authorization)?.[1];
     if (token === undefined) throw tokenRequired("unknown", "lacks Bearer in Authorization");
@@ -236,12 +236,12 @@ export class TokenGate {
   }
 }
 
-function heldOf(entry: TokenEntry): Held {
+function heldOf(entry: TokenEntry): HeldToken {
   const globs = entry.paths.includes(ALL_PATHS) ? null : entry.paths.map((each) => new Glob(each));
   return { entry, hash: Buffer.from(entry.sha256, "hex"), globs };
 }
 
-function isAllowed({ entry, globs }: Held, need: Need): boolean {
+function isAllowed({ entry, globs }: HeldToken, need: Need): boolean {
   const { scope, path, isForAnyPath, isForSessions } = need;
   if (!entry.scopes.includes(scope) && !entry.scopes.includes("admin")) return false;
   if (globs === null || isForAnyPath === true) return true;

@@ -94,6 +94,6 @@ export function operation({
 }
 
 /** Of one with a body. */
-export const SENT = [STATUS.BODY_TOO_LARGE, STATUS.NOT_IMPLEMENTED];
+export const BODY_ERRORS = [STATUS.BODY_TOO_LARGE, STATUS.NOT_IMPLEMENTED];
 /** Of one that writes. */
-export const FULL = STATUS.NO_SPACE;
+export const FULL_ERROR = STATUS.NO_SPACE;

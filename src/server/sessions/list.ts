@@ -58,12 +58,12 @@ export const LIST_PARAMETERS = [
   "facets",
 ] as const;
 
-interface Listed extends PageRow {
+interface ListedRow extends PageRow {
   readonly isMissing: boolean;
 }
 
 /** What a request asks for. */
-interface Asked extends ListFilter, FacetFilter, RowRequest {
+interface ListRequest extends ListFilter, FacetFilter, RowRequest {
   readonly dialect: string | null;
   readonly sees: Sees;
   /** The parent and its store. */
@@ -74,7 +74,7 @@ interface Asked extends ListFilter, FacetFilter, RowRequest {
   readonly cursor: string | null;
 }
 
-function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): Asked {
+function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): ListRequest {
   const query = new Query(url, LIST_PARAMETERS);
   const parent = query.text("parent");
   return {
@@ -118,7 +118,7 @@ export async function listPage(
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
   const gone = new Map<ServedStore, string[]>();
   const old: ListedSession[] = [];
-  const take = async (listed: Listed, store: ServedStore): Promise<SessionItem | null> => {
+  const take = async (listed: ListedRow, store: ServedStore): Promise<SessionItem | null> => {
     const { row, isMissing, verdict } = listed;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
     // The status may have changed since.
@@ -174,12 +174,12 @@ async function hookRecords(
 }
 
 /** Regardless of the filters that `facetsOf` applies itself. */
-function openStores({ roots }: SessionService, asked: Asked): ServedStore[] {
+function openStores({ roots }: SessionService, asked: ListRequest): ServedStore[] {
   return roots.stores().filter((store) => isAsked(store, { ...asked, agent: null }));
 }
 
 /** Stores and missing sessions regardless of the filters that `facetsOf` applies itself. */
-async function facetsFor(service: SessionService, asked: Asked): Promise<SessionFacets> {
+async function facetsFor(service: SessionService, asked: ListRequest): Promise<SessionFacets> {
   const stores = openStores(service, asked);
   const missing = (await service.missing()).filter(({ store }) => {
     return isAsked(store, { ...asked, agent: null });
@@ -187,7 +187,7 @@ async function facetsFor(service: SessionService, asked: Asked): Promise<Session
   return facetsOf(await service.catalog(), stores, missing, asked);
 }
 
-function isAsked(store: ServedStore, { dialect, parent, agent, sees }: Asked): boolean {
+function isAsked(store: ServedStore, { dialect, parent, agent, sees }: ListRequest): boolean {
   if (!sees(store)) return false;
   if (dialect !== null && store.dialect !== dialect) return false;
   if (parent !== null && store.key !== parent.store.key) return false;
@@ -198,8 +198,8 @@ function isAsked(store: ServedStore, { dialect, parent, agent, sees }: Asked): b
 async function sourcesOf(
   service: SessionService,
   stores: readonly ServedStore[],
-  asked: Asked,
-): Promise<PageSource<ServedStore, Listed>[]> {
+  asked: ListRequest,
+): Promise<PageSource<ServedStore, ListedRow>[]> {
   const { sort, limit, verdict } = asked;
   const sources = stores.map((store) => ({
     store,

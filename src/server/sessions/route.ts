@@ -47,7 +47,7 @@ import {
 export const EXCHANGES_PARAMETERS = ["from", "limit"] as const;
 export const OUTLINE_PARAMETERS = [...EXCHANGES_PARAMETERS, "reads"] as const;
 
-interface Asked {
+interface SessionRequest {
   readonly context: SessionContext;
   readonly served: ServedSession;
   readonly request: IncomingMessage;
@@ -55,7 +55,7 @@ interface Asked {
   readonly pass: Admission | null;
 }
 
-type Handler = (asked: Asked) => Promise<void>;
+type Handler = (asked: SessionRequest) => Promise<void>;
 
 /** The parts of a session, by the last segment of the URL; "" is the session itself. */
 export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
@@ -194,7 +194,7 @@ async function handleSessions(
 
 /** For a session whose log is gone there are only its list item and its verdict. */
 async function answerMissing(
-  asked: Omit<Asked, "served">,
+  asked: Omit<SessionRequest, "served">,
   urlId: string,
   part: string,
 ): Promise<boolean> {
@@ -223,7 +223,10 @@ async function answerMissing(
 }
 
 /** Throws SESSION_NOT_FOUND only for an id that names no store. */
-async function answerWhereabouts(asked: Omit<Asked, "served">, urlId: string): Promise<void> {
+async function answerWhereabouts(
+  asked: Omit<SessionRequest, "served">,
+  urlId: string,
+): Promise<void> {
   const { context, request, response, pass } = asked;
   const { sessions } = context;
   new Query(request.url ?? "/", []);
@@ -243,7 +246,7 @@ async function answerWhereabouts(asked: Omit<Asked, "served">, urlId: string): P
   answerJsonText(response, JSON.stringify(answer), room);
 }
 
-async function answerSession(asked: Asked): Promise<void> {
+async function answerSession(asked: SessionRequest): Promise<void> {
   const { context, served, request, response, pass } = asked;
   new Query(request.url ?? "/", []);
   const { sessions } = context;
@@ -268,7 +271,7 @@ function hooksOf({ roots }: SessionService, { store, session }: ServedSession, s
 }
 
 /** A handler that computes JSON, with limited concurrency. */
-function read(make: (asked: Asked) => Promise<string>): Handler {
+function read(make: (asked: SessionRequest) => Promise<string>): Handler {
   return async (asked) => {
     const { reads, room } = asked.context.sessions;
     const text = await reads.run(() => make(asked));

@@ -5,7 +5,7 @@
 
 import type { Schema } from "../../client/schema.ts";
 import { STATUS } from "../http/status.ts";
-import { FULL, operation, parameter, SENT, text } from "../openapi/describe.ts";
+import { BODY_ERRORS, FULL_ERROR, operation, parameter, text } from "../openapi/describe.ts";
 import type { MountDescription } from "../router/mount.ts";
 import { STREAM_ROOT } from "../router/paths.ts";
 
@@ -57,7 +57,7 @@ const STREAM_OPERATIONS: Schema = {
     parameters: [STREAM, ...CREATE_HEADERS],
     body: body("The first messages, if any. Its Content-Type becomes that of the stream"),
     ok: { 200: "It exists already, with the same settings", 201: "Created" },
-    refused: [...ASKED, ...SENT, STATUS.STREAM_CONFLICT, FULL],
+    refused: [...ASKED, ...BODY_ERRORS, STATUS.STREAM_CONFLICT, FULL_ERROR],
   }),
   post: operation({
     id: "appendToStream",
@@ -65,7 +65,14 @@ const STREAM_OPERATIONS: Schema = {
     parameters: [STREAM, ...APPEND_HEADERS],
     body: body("Messages, with the stream's Content-Type; may be empty only with Stream-Closed"),
     ok: { 200: "Appended, by a producer that numbers its appends", 204: "Appended" },
-    refused: [...ASKED, ...SENT, STATUS.STREAM_CONFLICT, GONE, STATUS.STREAM_BUSY, FULL],
+    refused: [
+      ...ASKED,
+      ...BODY_ERRORS,
+      STATUS.STREAM_CONFLICT,
+      GONE,
+      STATUS.STREAM_BUSY,
+      FULL_ERROR,
+    ],
   }),
   get: operation({
     id: "readStream",
@@ -94,7 +101,7 @@ const STREAM_OPERATIONS: Schema = {
     summary: "Delete a stream",
     parameters: [STREAM],
     ok: { 204: "Deleted" },
-    refused: [...ASKED, GONE, FULL],
+    refused: [...ASKED, GONE, FULL_ERROR],
   }),
 };
 

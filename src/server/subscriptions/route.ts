@@ -15,7 +15,15 @@ import type { ServerContext } from "../context.ts";
 import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "../http/answer.ts";
 import { readBody } from "../http/body.ts";
 import { STATUS } from "../http/status.ts";
-import { content, FULL, operation, parameter, refusals, SENT, text } from "../openapi/describe.ts";
+import {
+  BODY_ERRORS,
+  content,
+  FULL_ERROR,
+  operation,
+  parameter,
+  refusals,
+  text,
+} from "../openapi/describe.ts";
 import type { MountDescription, MountRequest, OpenMount } from "../router/mount.ts";
 import { CONTROL_ROOT } from "../router/paths.ts";
 import { METHODS, type Route, routeOf } from "./control-paths.ts";
@@ -250,9 +258,9 @@ function controls(to: Route["to"]): Schema {
       const statuses = [
         STATUS.BAD_REQUEST,
         STATUS.TOKEN_REQUIRED,
-        FULL,
+        FULL_ERROR,
         ...refused.map((reason) => SUBSCRIPTION_STATUS[reason]),
-        ...(hasBody ? SENT : []),
+        ...(hasBody ? BODY_ERRORS : []),
       ];
       const described = { id, summary, parameters, ok, refused: statuses, tag: "subscriptions" };
       const body = content("application/json", { type: "object" }, "docs/subscriptions.md");

@@ -190,20 +190,20 @@ async function sessionCosts(
   return { id, ...within(counted, range), counting: trace === undefined ? wait : counting };
 }
 
-type Counted = Pick<SessionCosts, "total" | "prompts" | "calls" | "subagents">;
+type SessionFigures = Pick<SessionCosts, "total" | "prompts" | "calls" | "subagents">;
 
 interface Last {
   readonly id: string;
   readonly version: number;
   readonly trace: Trace | null | undefined;
-  readonly counted: Counted;
+  readonly counted: SessionFigures;
 }
 
 async function count(
   usage: CountedUsage,
   found: SessionUsageFiles,
   trace: Trace | null | undefined,
-): Promise<Counted> {
+): Promise<SessionFigures> {
   const slices = new Slices();
   const chosen = usage.chosen(new Days("UTC"));
   await slices.pause();
@@ -219,7 +219,7 @@ async function count(
 
 /** Prompts and calls are in the order of the log; what is before all prompts is at 0. */
 function within(
-  { prompts, calls, ...sums }: Counted,
+  { prompts, calls, ...sums }: SessionFigures,
   { from, limit, columns }: Required<CostRange>,
 ) {
   const startOf = (item: { readonly start: number | null } | undefined) =>

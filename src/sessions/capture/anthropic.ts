@@ -24,7 +24,7 @@ import {
   isObject,
   type JsonObject,
   type MutableJson,
-  other,
+  otherPart,
   providerError,
   providerName,
 } from "./wire.ts";
@@ -301,7 +301,7 @@ function partsOf(block: JsonObject): readonly Part[] {
     const call: Part = { type: "tool_call", callId, tool: name, input: block.input };
     return [call, ...beyond(block, ["name", "input"], "id")];
   }
-  return [other(block)];
+  return [otherPart(block)];
 }
 
 function usageOf(usage: AnthropicUsage | null): Usage | null {

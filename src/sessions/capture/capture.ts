@@ -246,7 +246,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   }
 
   /** The collected message. A bug of ours fails only `result`. */
-  #made(isPartial: boolean): Made<Result> {
+  #made(isPartial: boolean): CapturedAnswer<Result> {
     const parts = this.#unknown.parts();
     try {
       const said = this.#gathering.entry(isPartial);
@@ -265,7 +265,7 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   }
 }
 
-interface Made<Result> {
+interface CapturedAnswer<Result> {
   readonly entry: NewEntry | null;
   readonly result: Result | null;
   readonly error: Error | null;

@@ -19,7 +19,7 @@ import {
   isObject,
   type JsonObject,
   type MutableJson,
-  other,
+  otherPart,
 } from "./wire.ts";
 
 /** The field of each type that comes in pieces. */
@@ -110,7 +110,7 @@ class ChatContent {
       const { type, text } = chunk;
       if (type === "text" && typeof text === "string") return { type, text };
       const thought = type === "thinking" ? thoughtIn(chunk) : null;
-      return thought === null ? other(chunk) : { type: "reasoning", text: thought };
+      return thought === null ? otherPart(chunk) : { type: "reasoning", text: thought };
     });
   }
 
@@ -212,7 +212,7 @@ export class ChatChoice {
     const thoughts = new Set([reasoning_content, reasoning].filter(isText));
     for (const text of thoughts) parts.push({ type: "reasoning", text });
     parts.push(...this.#content.parts());
-    if (isText(refusal)) parts.push(other({ type: "refusal", refusal }));
+    if (isText(refusal)) parts.push(otherPart({ type: "refusal", refusal }));
     const calls = this.#callsInOrder();
     for (const call of calls) parts.push(...this.#partsOf(call, call === calls.at(-1)));
     return [...parts, ...beyond({ ...rest, ...this.#detailsField(), type: "delta" }, [])];
@@ -232,7 +232,7 @@ export class ChatChoice {
     const isCut = isLast && json === "" && isBrokenOff(this.finishReason); // event-fold.ts, TI2
     // Until the choice is finished, no call is known to be complete.
     const read = this.finishReason === null || isCut ? null : readArguments(json);
-    if (!read) return [other({ ...native, function: { name }, input_text: json })];
+    if (!read) return [otherPart({ ...native, function: { name }, input_text: json })];
     const callId = isText(native.id) ? native.id : null;
     const call: Part = { type: "tool_call", callId, tool: name ?? "", ...read };
     return [call, ...beyond(native, [], "id")];

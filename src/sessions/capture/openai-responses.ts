@@ -27,7 +27,7 @@ import {
   isObject,
   type JsonObject,
   type MutableJson,
-  other,
+  otherPart,
   providerError,
   providerName,
 } from "./wire.ts";
@@ -53,12 +53,12 @@ function itemParts(item: JsonObject, isWhole: boolean): readonly Part[] {
   }
   if (type === "reasoning") return reasoningParts(item);
   const isCall = type === "function_call" || type === "custom_tool_call";
-  return isCall && typeof name === "string" ? callParts(item, name, isWhole) : [other(item)];
+  return isCall && typeof name === "string" ? callParts(item, name, isWhole) : [otherPart(item)];
 }
 
 function contentPart(part: unknown): readonly Part[] {
   if (!isObject(part) || part.type !== "output_text" || typeof part.text !== "string") {
-    return [other(part)];
+    return [otherPart(part)];
   }
   return [{ type: "text", text: part.text }, ...beyond(part, ["text"])];
 }
@@ -66,7 +66,7 @@ function contentPart(part: unknown): readonly Part[] {
 function reasoningParts(item: JsonObject): readonly Part[] {
   const { summary, content, encrypted_content: sealed } = item;
   const thoughts = [...textsOf(content), ...textsOf(summary)];
-  if (thoughts.includes(null)) return [other(item)];
+  if (thoughts.includes(null)) return [otherPart(item)];
   const withheld = typeof sealed === "string" && sealed !== "" ? { withheld: sealed } : {};
   const part: Part = { type: "reasoning", text: thoughts.join("\n\n"), ...withheld };
   return [part, ...beyond(item, REASONING_SAID)];
@@ -88,13 +88,13 @@ function callParts(item: JsonObject, tool: string, isWhole: boolean): readonly P
   const read = isCustom ? { input: text } : readArguments(text);
   if (!isWhole || !read) {
     const { arguments: _, input: __, ...rest } = item;
-    return [other({ ...rest, input_text: text })];
+    return [otherPart({ ...rest, input_text: text })];
   }
   const callId = typeof item.call_id === "string" && item.call_id !== "" ? item.call_id : null;
   const call: Part = { type: "tool_call", callId, tool, ...read };
   const more = beyond(item, CALL_SAID, "call_id");
   // A custom tool is marked, because its results go back in different items than a function's.
-  if (isCustom && more.length === 0) return [call, other({ type: item.type, call_id: callId })];
+  if (isCustom && more.length === 0) return [call, otherPart({ type: item.type, call_id: callId })];
   return [call, ...more];
 }
 

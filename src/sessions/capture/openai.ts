@@ -16,7 +16,7 @@ import {
   isIndex,
   isObject,
   type JsonObject,
-  other,
+  otherPart,
   providerError,
   providerName,
 } from "./wire.ts";
@@ -69,7 +69,7 @@ class ChatMessage implements EventFold<OpenAIResult> {
     for (const [index, choice] of [...this.#choices].sort(([a], [b]) => a - b)) {
       if (choice === first) continue;
       const { finishReason: finish_reason } = choice;
-      parts.push(other({ type: "choice", index, finish_reason, message: choice.message() }));
+      parts.push(otherPart({ type: "choice", index, finish_reason, message: choice.message() }));
     }
     const usage = usageOf(this.#usage?.copy ?? null);
     const stopReason = first?.finishReason ?? null;

@@ -13,7 +13,7 @@ import type { Provider } from "../../core/base/errors.ts";
 import type { Part } from "../../core/model/entry.ts";
 import type { CaptureBudget } from "./budget.ts";
 import { SseReader } from "./sse.ts";
-import { isObject, other, providerError } from "./wire.ts";
+import { isObject, otherPart, providerError } from "./wire.ts";
 
 /**
  * Events that capture did not understand. A refused event is kept as it came, in a
@@ -62,7 +62,7 @@ export class UnknownEvents {
   parts(): readonly Part[] {
     if (this.#why === null) return [];
     const notKept = this.#notKept === 0 ? {} : { not_kept: this.#notKept };
-    return [other({ type: "unknown_events", events: this.#events, ...notKept })];
+    return [otherPart({ type: "unknown_events", events: this.#events, ...notKept })];
   }
 }
 

@@ -46,10 +46,10 @@ export function beyond(block: JsonObject, said: readonly string[], key?: string)
   );
   if (rest.length === 0) return [];
   const named = key === undefined || !Object.hasOwn(block, key) ? [] : [[key, block[key]] as const];
-  return [other(Object.fromEntries([["type", block.type], ...named, ...rest]))];
+  return [otherPart(Object.fromEntries([["type", block.type], ...named, ...rest]))];
 }
 
-export function other(native: unknown): Part {
+export function otherPart(native: unknown): Part {
   return { type: "other", native };
 }
 

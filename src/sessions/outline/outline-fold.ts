@@ -96,7 +96,7 @@ interface Place extends Pick<OutlineMark, "start" | "part" | "at"> {
 }
 
 /** Where something failed, and the call that did. */
-interface Failed extends Pick<OutlineMark, "start" | "at"> {
+interface FailedStep extends Pick<OutlineMark, "start" | "at"> {
   readonly tool?: string | null;
   readonly words?: string | null;
 }
@@ -281,7 +281,7 @@ export class OutlineFold {
 
   #fail(
     exchange: Exchange,
-    { start, at, tool = null, words: call = null }: Failed,
+    { start, at, tool = null, words: call = null }: FailedStep,
     reason: string,
   ) {
     exchange.failures++;

@@ -109,13 +109,13 @@ function runsIn(lines: readonly DiffLine[]): number {
   }).length;
 }
 
-interface Found {
+interface FieldChanges {
   /** The fields that the diff shows. */
   readonly names: readonly string[];
   readonly list: readonly Change[];
 }
 
-function pairIn(input: Fields): Found | null {
+function pairIn(input: Fields): FieldChanges | null {
   for (const names of PAIRS) {
     const [before, after] = names.map((name) => input[name]);
     if (typeof before === "string" && typeof after === "string") {
@@ -125,7 +125,7 @@ function pairIn(input: Fields): Found | null {
   return null;
 }
 
-function patchIn(input: Fields): Found | null {
+function patchIn(input: Fields): FieldChanges | null {
   const applied = [input.command].flat().find(isPatch);
   if (applied !== undefined) {
     const lines = readDiff(applied.slice(applied.indexOf(PATCH))) ?? [];
@@ -145,7 +145,7 @@ function isPatch(text: unknown): text is string {
 }
 
 /** Several changes at once: all of them are pairs and nothing else, or it is not a diff. */
-function editsIn({ edits }: Fields): Found | null {
+function editsIn({ edits }: Fields): FieldChanges | null {
   if (!Array.isArray(edits) || edits.length === 0) return null;
   const changes: Change[] = [];
   for (const edit of edits) {
@@ -157,7 +157,7 @@ function editsIn({ edits }: Fields): Found | null {
   return { names: ["edits"], list: changes };
 }
 
-function contentIn(input: Fields): Found | null {
+function contentIn(input: Fields): FieldChanges | null {
   const name = CONTENTS.find((each) => typeof input[each] === "string");
   if (name === undefined) return null;
   const after = String(input[name]);

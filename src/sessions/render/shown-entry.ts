@@ -8,10 +8,10 @@ import type { PlacedEntry } from "./html/placed-entry.ts";
 import { speakerName } from "./phrases.ts";
 import type { CallPart, ShownCall } from "./tool-call.ts";
 
-type Said = Pick<Entry, "kind" | "role" | "saidBy" | "parts">;
+type SpokenEntry = Pick<Entry, "kind" | "role" | "saidBy" | "parts">;
 
 /** Whether an entry says nothing, but does something: it has no frame. */
-export function isDone(entry: Said): boolean {
+export function isDone(entry: SpokenEntry): boolean {
   const { kind, saidBy, parts } = entry;
   if (kind !== "message" && kind !== "other") return false;
   return saidBy !== undefined || isProgramsText(entry) || !parts.some(isSaid);
@@ -27,7 +27,7 @@ export function withSpeaker(entry: PlacedEntry): PlacedEntry {
 }
 
 /** Text in the user role of which a person typed nothing: a local command, its output, a reminder. */
-function isProgramsText({ role, saidBy, parts }: Said): boolean {
+function isProgramsText({ role, saidBy, parts }: SpokenEntry): boolean {
   if (role !== "user" || saidBy !== undefined || typedIn(parts) !== null) return false;
   return parts.every(isSaid) && parts.some((part) => part.type === "text" && part.text.trim());
 }

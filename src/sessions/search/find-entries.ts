@@ -90,7 +90,7 @@ export function findEntries<P extends IndexedPlace>(
   const range = rangeOf(cache, query, session, after);
   const match = matchOf(query);
   const without = matchAny(query.without);
-  const found = new Found<P>(options);
+  const found = new FoundEntries<P>(options);
   let { before } = range;
   let examined = 0;
   // Excluding a word reads all entries that have it, so do that rarely.
@@ -117,7 +117,7 @@ export function findEntries<P extends IndexedPlace>(
 }
 
 /** What was found for a page. */
-class Found<P extends IndexedPlace> {
+class FoundEntries<P extends IndexedPlace> {
   readonly #entries: FoundEntry<P>[] = [];
   readonly #options: FindEntriesOptions<P>;
   /** By session: how many were found. */

@@ -14,14 +14,14 @@ import { WRITE_BYTES_MAX } from "./session-write.ts";
 
 const LF = Buffer.of(0x0a);
 
-interface Writing {
+interface WritingContext {
   readonly dialect: Dialect;
   readonly facts: WriterFacts;
   readonly hasFiles: boolean;
 }
 
 /** The lines of an entry; none if it only says that the session's files are due. */
-export function expressEntry(given: unknown, writing: Writing): readonly Native[] {
+export function expressEntry(given: unknown, writing: WritingContext): readonly Native[] {
   const entry = checkedEntry(given);
   const { express, hasMetadata } = writingOf(writing.dialect);
   if (entry.metadata && !hasMetadata) {
@@ -33,7 +33,7 @@ export function expressEntry(given: unknown, writing: Writing): readonly Native[
   return natives;
 }
 
-function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: Writing): void {
+function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: WritingContext): void {
   if (kind !== "end" || !hasFiles)
     throw invalidEntry("kind", `the dialect ${dialect.name} has no ${kind}`);
   const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);

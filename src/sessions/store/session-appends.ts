@@ -20,7 +20,7 @@ import { assert } from "../../core/base/errors.ts";
 import { callersHaveRun } from "../../core/base/in-flight.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { Companion, Turn, Waiting } from "../../core/log/companion.ts";
+import type { Companion, QueuedAppend, Turn } from "../../core/log/companion.ts";
 import { checkLine } from "../../core/log/line-check.ts";
 import type { LogWriter } from "../../core/log/writer.ts";
 import type { Native } from "../../core/model/entry.ts";
@@ -92,14 +92,14 @@ export class SessionAppends implements Companion {
   }
 
   /** As many as fit into one write. A checkpoint begins or ends a write (dues.ts). */
-  share(waiting: Iterable<Waiting<Entries>>): number {
+  share(waiting: Iterable<QueuedAppend<Entries>>): number {
     const { signing } = this.#parts;
     // Where each append has a checkpoint of its own, appends cannot share a write.
     if (signing?.isEveryAppend) return 1;
     return sharedCount(waiting, this.#checkpoints.turns.ahead());
   }
 
-  async append(waiting: readonly Waiting<Entries>[], turn: Turn): Promise<void> {
+  async append(waiting: readonly QueuedAppend<Entries>[], turn: Turn): Promise<void> {
     const spilled = waiting.some(({ content }) => content.spills.length > 0);
     const { signing, openDirectory } = this.#parts;
     const group = spilled ? await spillGroup(waiting, openDirectory) : waiting;
@@ -115,7 +115,7 @@ export class SessionAppends implements Companion {
 
   async #appendSigned(
     signing: SessionSigning,
-    group: readonly Waiting<Entries>[],
+    group: readonly QueuedAppend<Entries>[],
     turn: Turn,
   ): Promise<void> {
     const { log, isEveryAppend } = signing;
@@ -157,7 +157,7 @@ export class SessionAppends implements Companion {
     return { known, chunks: [], length: 0, dueLength: 0, added: [], ends: [], draft, sidecar: [] };
   }
 
-  #addLines(write: Write, group: readonly Waiting<Entries>[]): Write {
+  #addLines(write: Write, group: readonly QueuedAppend<Entries>[]): Write {
     for (const waiting of group) {
       const at: number[] = [];
       for (const prepared of waiting.content.lines) {

@@ -7,7 +7,7 @@ import { type ErrorCode, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
-import type { Waiting } from "../../core/log/companion.ts";
+import type { QueuedAppend } from "../../core/log/companion.ts";
 import type { Turns } from "../../core/model/turns.ts";
 import type { SpillFile } from "../../dialects/facets/writing.ts";
 import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";
@@ -40,7 +40,7 @@ export function entriesOf(lines: readonly PreparedLine[], ends: ByteOffset[]): E
 }
 
 /** How many of the waiting appends fit into one write. A checkpoint begins or ends a write. */
-export function sharedCount(waiting: Iterable<Waiting<Entries>>, turns: Turns): number {
+export function sharedCount(waiting: Iterable<QueuedAppend<Entries>>, turns: Turns): number {
   let length = 0;
   let count = 0;
   for (const { content } of waiting) {
@@ -63,7 +63,7 @@ export interface Write {
   dueLength: number;
   readonly added: PreparedLine[];
   /** Appends, and where in this write their entries end. */
-  readonly ends: { readonly waiting: Waiting<Entries>; readonly at: readonly number[] }[];
+  readonly ends: { readonly waiting: QueuedAppend<Entries>; readonly at: readonly number[] }[];
   readonly draft: LogSigner | null;
   readonly sidecar: Uint8Array[];
 }
@@ -103,7 +103,7 @@ export function writtenBytes({ chunks, length }: Write): Uint8Array {
   return only?.length === length ? only : Buffer.concat(chunks, length);
 }
 
-type Spilling = Waiting<{ readonly spills: readonly SpillFile[] }>;
+type Spilling = QueuedAppend<{ readonly spills: readonly SpillFile[] }>;
 type OpenDirectory = () => Promise<Directory>;
 
 /** After these errors the log is unchanged. */

@@ -7,7 +7,7 @@
 import type { Host } from "../../core/base/host.ts";
 import type { Summary } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
-import type { Standing } from "../../dialects/facets/files.ts";
+import type { SessionStanding } from "../../dialects/facets/files.ts";
 import { listedAside } from "../../dialects/facets/reading.ts";
 import type { LogReadOptions, ReadSummary } from "../catalog/catalog.ts";
 import { projectFacts, projectOfStore } from "../summary/project.ts";
@@ -85,11 +85,11 @@ export class Summaries {
     return (agentSaidIn && said) || (agentOf?.(id) ?? null);
   }
 
-  async #standing(id: string): Promise<Standing> {
+  async #standing(id: string): Promise<SessionStanding> {
     const { host, dialect, root } = this.#store;
     const files = await dialectNamed(dialect).files?.load?.();
     return (await files?.standingOf?.(host, root, id)) ?? UNKNOWN;
   }
 }
 
-const UNKNOWN: Standing = { status: null, parent: null, agent: null };
+const UNKNOWN: SessionStanding = { status: null, parent: null, agent: null };

@@ -46,7 +46,7 @@ export interface BatchReport {
   readonly seconds: number;
 }
 
-type Asked = QueuedRequest<CommitBatch>;
+type CommitRequest = QueuedRequest<CommitBatch>;
 
 export class Committer {
   readonly #parts: CommitParts;
@@ -100,7 +100,7 @@ export class Committer {
     return this.#failure;
   }
 
-  async #commit(taken: readonly Asked[]): Promise<void> {
+  async #commit(taken: readonly CommitRequest[]): Promise<void> {
     if (this.#failure !== null) return rejectAll(taken, this.#failure);
     const startedMs = performance.now();
     const batch = new CommitBatch(this.#parts.published);
@@ -198,7 +198,7 @@ export class Committer {
 }
 
 /** Decides now; the returned function sends the answer. */
-function decided({ decide, resolve, reject }: Asked, batch: CommitBatch): () => void {
+function decided({ decide, resolve, reject }: CommitRequest, batch: CommitBatch): () => void {
   try {
     const answer = decide(batch);
     return () => resolve(answer);
@@ -221,6 +221,6 @@ function touchIfLive(batch: CommitBatch, path: string, atMs: number): void {
   if (batch.state(path)?.status === "live") batch.touch(path, atMs);
 }
 
-function rejectAll(asked: readonly Asked[], error: unknown): void {
+function rejectAll(asked: readonly CommitRequest[], error: unknown): void {
   for (const { reject } of asked) reject(error);
 }

@@ -82,7 +82,7 @@ export interface RequestNeeds {
   readonly bytes: number;
 }
 
-type Asked = QueuedRequest<Decision, RequestNeeds>;
+type GroupRequest = QueuedRequest<Decision, RequestNeeds>;
 
 interface Group {
   readonly id: string;
@@ -130,7 +130,7 @@ export class GroupCommitter {
     await this.#queue.close();
   }
 
-  async #commit(taken: readonly Asked[]): Promise<void> {
+  async #commit(taken: readonly GroupRequest[]): Promise<void> {
     const startedMs = performance.now();
     let group: Group;
     let stale: ReadonlySet<number>;
@@ -169,8 +169,12 @@ export class GroupCommitter {
   }
 
   /** Returns those whose streams another server has changed. */
-  #answer(taken: readonly Asked[], group: Group, stale: ReadonlySet<number>): Asked[] {
-    const again: Asked[] = [];
+  #answer(
+    taken: readonly GroupRequest[],
+    group: Group,
+    stale: ReadonlySet<number>,
+  ): GroupRequest[] {
+    const again: GroupRequest[] = [];
     for (const [n, asked] of taken.entries()) {
       const decided = group.decided[n];
       const [path] = decided?.looked ?? [];
@@ -188,7 +192,7 @@ export class GroupCommitter {
     return new VerbatimError("STORE_UNAVAILABLE", `${reason}; nothing was changed`, details);
   }
 
-  async #decide(taken: readonly Asked[]): Promise<Group> {
+  async #decide(taken: readonly GroupRequest[]): Promise<Group> {
     const { database, known } = this.#parts;
     const view = new GroupView(database, known);
     for (const { wanted } of taken) {
@@ -211,7 +215,7 @@ export class GroupCommitter {
   }
 
   /** The same in a transaction that locks the streams before they are loaded. */
-  async #commitLocked(taken: readonly Asked[]): Promise<[Group, ReadonlySet<number>]> {
+  async #commitLocked(taken: readonly GroupRequest[]): Promise<[Group, ReadonlySet<number>]> {
     const { database, known } = this.#parts;
     const paths = [...new Set(taken.flatMap(({ wanted }) => wanted.paths))];
     const lock = `SELECT 1 FROM ${database.schema}.streams WHERE key = ANY ($1) ORDER BY key FOR UPDATE`;
@@ -311,7 +315,7 @@ export class GroupCommitter {
 }
 
 /** Such requests form a group of their own. */
-function isOvertaken({ tries }: Asked): boolean {
+function isOvertaken({ tries }: GroupRequest): boolean {
   return tries >= TRIES_MAX;
 }
 
@@ -323,7 +327,7 @@ function bytesOf({ changes }: GroupBatch): number {
 
 /** Decides now; `answer` sends the answer. */
 function decidedOn(
-  { decide, resolve, reject }: Asked,
+  { decide, resolve, reject }: GroupRequest,
   decision: Decision,
 ): { looked: ReadonlySet<string>; answer(): void } {
   const { batch } = decision;

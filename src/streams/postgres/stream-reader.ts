@@ -23,7 +23,7 @@ const MESSAGE_BYTES_TOGETHER = 1024 * 1024;
 /** The columns "end", time and crc, with their lengths. */
 const FIXED_BYTES = 12 + 12 + 8;
 
-interface Reading {
+interface ReadRequest {
   readonly bytesMax: number;
   readonly countMax: number | null;
   /** Called first, and again if everything is read once more. */
@@ -105,7 +105,7 @@ export class RowStreamReader {
     stream: StreamState,
     { state, upTo }: Owner,
     from: number,
-    reading: Reading,
+    reading: ReadRequest,
   ): Promise<CopiedRows> {
     const { bytesMax, countMax, onBegin, onMessage } = reading;
     const messages = `${this.#database.schema}.messages WHERE sid = ${sidOf(state)}`;
@@ -134,7 +134,7 @@ export class RowStreamReader {
   }
 
   /** Checks what has arrived: every message is the next one, and has its checksum. */
-  #checking(stream: StreamState, from: number, onMessage: Reading["onMessage"]) {
+  #checking(stream: StreamState, from: number, onMessage: ReadRequest["onMessage"]) {
     let place = -1;
     return (rows: CopiedRows): boolean => {
       while (rows.hasWhole(FIXED_BYTES) && rows.next()) {

@@ -22,7 +22,7 @@ import type { Directory } from "../../core/base/files.ts";
 import type { ToVouch } from "../../trust/judge/displayed-log.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import { concat } from "../../trust/proof/bytes.ts";
-import type { Found, SignedHead } from "../../trust/proof/checkpoint.ts";
+import type { FoundRange, SignedHead } from "../../trust/proof/checkpoint.ts";
 import type { RunningHash } from "../../trust/proof/crypto.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import type { Due } from "../../trust/signer/dues.ts";
@@ -51,7 +51,7 @@ export interface SigningParts extends StreamLogParts {
  * Receives what was found and no checkpoint states yet; returns what was stated as found before and
  * is now vouched for, or throws.
  */
-export type Agree = (opened: ToVouch) => Promise<readonly Found[]>;
+export type Agree = (opened: ToVouch) => Promise<readonly FoundRange[]>;
 
 /** Appended bytes of the file, and their hash. */
 interface Stretch {

@@ -15,7 +15,7 @@ import type { Host } from "../../core/base/host.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { LF } from "../../core/log/bytes.ts";
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
-import type { Found } from "../proof/checkpoint.ts";
+import type { FoundRange } from "../proof/checkpoint.ts";
 import { LEGACY_PROFILE } from "../proof/envelopes.ts";
 import type { Verdict } from "../proof/verdict.ts";
 import { WholeLines } from "../proof/whole-lines.ts";
@@ -28,8 +28,8 @@ const CAN_BE_VOUCHED: readonly Verdict[] = ["incomplete", "unsigned", "unpinned"
 
 export interface UnsignedRanges {
   /** Ranges stated as found before, in order, and the lines after the last checkpoint. */
-  readonly found: readonly Found[];
-  readonly tail: Found | null;
+  readonly found: readonly FoundRange[];
+  readonly tail: FoundRange | null;
 }
 
 /** The part without a voucher, from the report on a log; refuses with NOT_VERIFIED. */
@@ -53,7 +53,7 @@ export function unsignedIn(report: VerifyReport): UnsignedRanges {
 
 /** A log opened to sign: what was found unsigned, and what the next checkpoint signs. */
 export interface ToVouch {
-  readonly found: Found | null;
+  readonly found: FoundRange | null;
   readonly covered: CoveredPrefix;
 }
 
@@ -91,7 +91,7 @@ export class DisplayedLog {
     }
   }
 
-  async *#range([from, to]: Found): AsyncGenerator<DisplayedLine> {
+  async *#range([from, to]: FoundRange): AsyncGenerator<DisplayedLine> {
     let ready: Uint8Array[] = [];
     const whole = new WholeLines((lines) => ready.push(lines));
     let start = from;
@@ -114,7 +114,7 @@ export class DisplayedLog {
     if (whole.restBytes > 0) yield { start, bytes: whole.rest };
   }
 
-  async *#pieces([from, to]: Found): AsyncGenerator<DisplayedLine> {
+  async *#pieces([from, to]: FoundRange): AsyncGenerator<DisplayedLine> {
     for await (const bytes of readRange(this.#host, this.#log, from, to)) {
       this.#hash.update(bytes);
       yield { start: from, bytes };
@@ -127,7 +127,7 @@ export class DisplayedLog {
    * The ranges stated as found before, if what will be signed is what was shown; else refuses with
    * CHANGED_WHILE_READ (VO1). Call once.
    */
-  async agreed({ found: foundNow, covered }: ToVouch): Promise<readonly Found[]> {
+  async agreed({ found: foundNow, covered }: ToVouch): Promise<readonly FoundRange[]> {
     const { found, tail } = this.#unsigned;
     const end = this.#endAfterOpening(foundNow);
     const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
@@ -146,7 +146,7 @@ export class DisplayedLog {
    * Where the shown part ends after the log was opened to append: a torn last line was copied to
    * its own file and cut; a line that lacked only its LF now has it.
    */
-  #endAfterOpening(found: Found | null): number {
+  #endAfterOpening(found: FoundRange | null): number {
     const withLf = this.#wholeEnd + this.#rest.length + 1;
     if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
     this.#hash.update(this.#rest).update(Uint8Array.of(LF));
@@ -193,7 +193,7 @@ export async function readHashed(
 }
 
 /** The part of a chunk (which begins at `at`) that lies in a range. */
-export function within([from, to]: Found, chunk: Uint8Array, at: number): Uint8Array {
+export function within([from, to]: FoundRange, chunk: Uint8Array, at: number): Uint8Array {
   return chunk.subarray(Math.max(0, from - at), Math.max(0, to - at));
 }
 

@@ -121,7 +121,7 @@ function deepJudge(
 type Genesis = NonNullable<Judge["genesis"]>;
 
 /** A log and how many of its bytes are read. */
-interface Reading {
+interface InspectedLog {
   readonly log: OpenFile;
   readonly bytes: number;
   readonly envelope: EnvelopeName;
@@ -131,7 +131,7 @@ interface Reading {
 }
 
 /** The genesis of a log that was signed from its beginning, as nearly all are. */
-async function peekGenesis(reading: Reading): Promise<Genesis | null> {
+async function peekGenesis(reading: InspectedLog): Promise<Genesis | null> {
   let genesis: Genesis | null = null;
   const handler: WalkHandler = {
     lines: () => {},
@@ -166,7 +166,7 @@ function all(...handlers: readonly WalkHandler[]): WalkHandler {
 
 /** Returns the bytes after the last whole line. */
 async function walk(
-  { log, bytes, envelope, crypto, path, onLongLine }: Reading,
+  { log, bytes, envelope, crypto, path, onLongLine }: InspectedLog,
   handler: WalkHandler,
   onChunk: (chunk: Uint8Array) => void,
 ): Promise<Uint8Array> {

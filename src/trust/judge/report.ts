@@ -5,7 +5,7 @@
  */
 
 import type { Erasure } from "../../core/model/erasure.ts";
-import type { Found, SignedHead } from "../proof/checkpoint.ts";
+import type { FoundRange, SignedHead } from "../proof/checkpoint.ts";
 import type { CheckpointProfile } from "../proof/envelopes.ts";
 import type { Freshness } from "../proof/pins.ts";
 import type { Finding, Verdict } from "../proof/verdict.ts";
@@ -40,7 +40,7 @@ export interface VerifyReport {
     readonly types: Readonly<Record<string, number>>;
   };
   /** Ranges that a signer found unsigned and that no one has vouched for. */
-  readonly found: readonly Found[];
+  readonly found: readonly FoundRange[];
   /** The first range that differs from what was signed, and its turns. */
   readonly bad_range: {
     readonly from: number;

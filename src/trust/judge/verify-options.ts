@@ -2,7 +2,7 @@
 
 import type { OpenFile } from "../../core/base/files.ts";
 import type { Erasure } from "../../core/model/erasure.ts";
-import type { Found } from "../proof/checkpoint.ts";
+import type { FoundRange } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import type { Keys } from "../proof/ed25519-keys.ts";
 import type { Judge, OnCheckpoint } from "../proof/judge.ts";
@@ -64,7 +64,7 @@ export interface StatedErasures {
   /** Called with the judged bytes, in order. */
   onBytes(bytes: Uint8Array): void;
   /** Those stated before this byte and outside of these ranges, first one first. */
-  within(signedEnd: number, found: readonly Found[]): readonly Erasure[];
+  within(signedEnd: number, found: readonly FoundRange[]): readonly Erasure[];
 }
 
 /** What the dialect adds to the judgement of a signed log. */

@@ -65,7 +65,7 @@ export async function withLockedDirectory<T>(
 /** A shorter prefix is a typo or a guess. */
 export const KEY_PREFIX_MIN = 8;
 
-interface Named {
+interface KeyName {
   readonly kid: string;
   readonly fp: string;
 }
@@ -75,7 +75,7 @@ interface Named {
  *
  * The one key with this id, id prefix or short name (fp); else KEY_NOT_FOUND.
  */
-export function findKey<K extends Named>(name: string, keys: readonly K[]): K {
+export function findKey<K extends KeyName>(name: string, keys: readonly K[]): K {
   const asked = name.replaceAll(" ", "").toLowerCase(); // Ids are shown in groups.
   const isName = /^[0-9a-f]+$/.test(asked) && asked.length >= KEY_PREFIX_MIN;
   const found = isName ? keys.filter(({ kid, fp }) => kid.startsWith(asked) || fp === asked) : [];
@@ -106,10 +106,10 @@ export interface KeyPair {
   readonly privateKey: KeyObject | null;
 }
 
-type Read = typeof readUserFile;
+type ReadFile = typeof readUserFile;
 
 /** The pair in this directory, or null. Refuses with KEY_REFUSED. */
-export function readKeyPair(directory: string, read: Read = readUserFile): KeyPair | null {
+export function readKeyPair(directory: string, read: ReadFile = readUserFile): KeyPair | null {
   const [privatePath, publicPath] = [join(directory, PRIVATE_NAME), join(directory, PUBLIC_NAME)];
   for (;;) {
     const privateKey = readKey(privatePath, "secret", parsePrivatePem, read);
@@ -161,7 +161,7 @@ function readKey<T>(
   path: string,
   access: UserFileRules["access"],
   parse: (text: string) => PemResult<T>,
-  read: Read = readUserFile,
+  read: ReadFile = readUserFile,
 ): T | null {
   const file = read(path, { access, bytesMax: PEM_BYTES_MAX });
   if (file === null) return null;

@@ -29,7 +29,7 @@ const ENVELOPE_CHARS_MAX = 2048;
 export const PARTS_DEFAULT = 64;
 
 /** A byte range that a signer found unsigned: from, to. */
-export type Found = readonly [number, number];
+export type FoundRange = readonly [number, number];
 
 /** A signed head of another log, and an offset in what it signs. */
 export interface SignedHead {
@@ -47,13 +47,13 @@ export type CheckpointKind =
       readonly salt: string;
       readonly parts: number;
       readonly from: SignedHead | null;
-      readonly found: Found | null;
+      readonly found: FoundRange | null;
       readonly vouched: boolean;
     }
   | {
       readonly kind: "recovery";
       readonly cut: number;
-      readonly found: Found | null;
+      readonly found: FoundRange | null;
       readonly vouched: boolean;
       readonly lost: { readonly seq: number; readonly line: string } | null;
     }

@@ -6,7 +6,7 @@
  */
 
 import { fromHex, toHex } from "./bytes.ts";
-import { type CheckpointFacts, type Found, turnBefore } from "./checkpoint.ts";
+import { type CheckpointFacts, type FoundRange, turnBefore } from "./checkpoint.ts";
 import type { ProofCrypto } from "./crypto.ts";
 import { FINDINGS_MAX, type Findings } from "./findings.ts";
 
@@ -44,7 +44,7 @@ export class History {
   #endsTurn = false;
   /** The revision of thread.json when lines were found, or vouched for, last; null: never. */
   foundRev: number | null = null;
-  readonly #found = new Map<string, { readonly range: Found; readonly turn: number }>();
+  readonly #found = new Map<string, { readonly range: FoundRange; readonly turn: number }>();
 
   constructor(crypto: ProofCrypto, findings: Findings) {
     this.#crypto = crypto;
@@ -62,7 +62,7 @@ export class History {
   }
 
   /** Byte ranges that a signer found unsigned, and that no later checkpoint vouches for. */
-  get found(): readonly Found[] {
+  get found(): readonly FoundRange[] {
     return [...this.#found.values()].map(({ range }) => range);
   }
 

@@ -19,7 +19,7 @@ import { CheckpointChain } from "./chain.ts";
 import {
   type Checkpoint,
   type DisclosedGenesis,
-  type Found,
+  type FoundRange,
   genesisHash,
   type SignedHead,
 } from "./checkpoint.ts";
@@ -129,7 +129,7 @@ export class Judge implements WalkHandler {
   }
 
   /** Byte ranges that a signer found unsigned, and that no later checkpoint vouches for. */
-  get found(): readonly Found[] {
+  get found(): readonly FoundRange[] {
     return this.#history.found;
   }
 

@@ -28,18 +28,18 @@ export interface PinLookup {
 }
 
 /** A pin, and how many lines came before it. */
-interface Held {
+interface OrderedPin {
   readonly pin: Pin;
   readonly order: number;
 }
 
 /** All pins of one session at one place. */
 interface Entry {
-  newest: Held;
+  newest: OrderedPin;
   /** By the log's id: a log that was replaced may continue elsewhere. */
-  readonly byLog: Map<string, Held>;
+  readonly byLog: Map<string, OrderedPin>;
   /** The pin before a person accepted another; null once signing has continued. */
-  given: Held | null;
+  given: OrderedPin | null;
 }
 
 export class PinBook {
@@ -75,7 +75,7 @@ export class PinBook {
     const own = this.#entries.get(keyOf({ place, id }));
     if (own && own.newest.pin.why !== "forgotten") return pinnedOf(own);
     if (log === null) return null;
-    let found: Held | null = null;
+    let found: OrderedPin | null = null;
     for (const { byLog } of this.#entries.values()) {
       const held = byLog.get(log);
       if (held && held.order > (found?.order ?? -1)) found = held;
@@ -98,7 +98,7 @@ export class PinBook {
 
   /** The lines that are enough to rebuild this book, in order (PB3). */
   needed(): Pin[] {
-    const needed = new Set<Held>();
+    const needed = new Set<OrderedPin>();
     for (const { newest, byLog, given } of this.#entries.values()) {
       needed.add(newest);
       for (const held of byLog.values()) needed.add(held);
@@ -108,7 +108,7 @@ export class PinBook {
   }
 }
 
-function inOrder(held: Held[]): Pin[] {
+function inOrder(held: OrderedPin[]): Pin[] {
   return held.sort((one, other) => one.order - other.order).map(({ pin }) => pin);
 }
 

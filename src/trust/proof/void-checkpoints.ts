@@ -9,7 +9,7 @@
 
 import { LF, toHex } from "./bytes.ts";
 import type { CheckpointFault } from "./chain.ts";
-import type { Checkpoint, Found } from "./checkpoint.ts";
+import type { Checkpoint, FoundRange } from "./checkpoint.ts";
 import type { ProofCrypto, RunningHash } from "./crypto.ts";
 
 export interface VoidCheckpoint {
@@ -54,7 +54,7 @@ export function voidOf(
 
 /** Whether a checkpoint that follows states these as found. */
 export function statesFound(checkpoint: Checkpoint, voids: readonly VoidCheckpoint[]): boolean {
-  const found: Found | null =
+  const found: FoundRange | null =
     checkpoint.kind === "genesis" || checkpoint.kind === "recovery" ? checkpoint.found : null;
   return voids.every(({ start, end }) => found !== null && found[0] <= start && end <= found[1]);
 }

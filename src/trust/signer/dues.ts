@@ -13,7 +13,7 @@
  */
 
 import type { TurnMark, Turns } from "../../core/model/turns.ts";
-import type { Found } from "../proof/checkpoint.ts";
+import type { FoundRange } from "../proof/checkpoint.ts";
 import type { LogSigner } from "./log-signer.ts";
 import type { When } from "./signer-state.ts";
 
@@ -30,7 +30,7 @@ export interface LinkTo {
 /** A checkpoint with which a user vouches for lines that were found unsigned. */
 export interface Vouch {
   /** A range stated as found earlier; null: what was found now. */
-  readonly vouches: Found | null;
+  readonly vouches: FoundRange | null;
   /** The turn that has ended, set by the caller; default: as counted here. */
   readonly turn?: number;
 }

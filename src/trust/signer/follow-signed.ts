@@ -34,7 +34,7 @@ import type { SignableLog } from "../session-log.ts";
 import type { LogSigner } from "./log-signer.ts";
 import { unsignable } from "./open-to-sign.ts";
 
-export interface Following {
+export interface FollowedLog {
   readonly target: SignableLog;
   readonly log: OpenFile;
   readonly crypto: ProofCrypto;
@@ -49,7 +49,7 @@ export interface Following {
   readonly onCheckpoint: OnCheckpoint;
 }
 
-export async function followSigned(following: Following): Promise<void> {
+export async function followSigned(following: FollowedLog): Promise<void> {
   const { target, log, crypto, from, to, draft } = following;
   const path = `${target.root}/${target.logId}`;
   const follower = new Follower(path, following);
@@ -65,7 +65,7 @@ export async function followSigned(following: Following): Promise<void> {
 /** The hash that each void checkpoint states is that of the lines before its offset. */
 async function checkVoids(
   path: string,
-  { log, signer, from, to }: Following,
+  { log, signer, from, to }: FollowedLog,
   voids: readonly VoidCheckpoint[],
 ): Promise<void> {
   const again = signer.draft();
@@ -87,7 +87,7 @@ function mismatch(path: string, offset: number): VerbatimError {
 
 class Follower implements WalkHandler {
   readonly #path: string;
-  readonly #following: Following;
+  readonly #following: FollowedLog;
   /** The lines after the last checkpoint so far. */
   #tail: TailJudge;
   /** After the last checkpoint that counts, and all that are void. */
@@ -95,7 +95,7 @@ class Follower implements WalkHandler {
   #pending: VoidCheckpoint[] = [];
   readonly #voids: VoidCheckpoint[] = [];
 
-  constructor(path: string, following: Following) {
+  constructor(path: string, following: FollowedLog) {
     this.#path = path;
     this.#following = following;
     this.#end = following.from;

@@ -26,7 +26,7 @@ import {
   type Checkpoint,
   type CheckpointFacts,
   type CheckpointKind,
-  type Found,
+  type FoundRange,
   genesisHash,
   type SignedHead,
   writeCheckpoint,
@@ -57,7 +57,7 @@ export interface SignerParts {
 }
 
 /** Added to a draft, but not hashed yet. */
-type Added =
+type DraftPart =
   | { readonly is: "lines" | "checkpoint"; readonly bytes: Uint8Array }
   | { readonly is: "segment" };
 
@@ -70,7 +70,7 @@ export class LogSigner {
   #state: SignerState;
   #ledger: LogLedger;
   #isForked = false;
-  #pending: Added[] = [];
+  #pending: DraftPart[] = [];
   #bytes: number;
 
   private constructor(
@@ -130,7 +130,7 @@ export class LogSigner {
   }
 
   /** What was found unsigned and is not stated yet (S3). */
-  get found(): Found | null {
+  get found(): FoundRange | null {
     return this.#state.found;
   }
 
@@ -328,7 +328,7 @@ export class LogSigner {
     return { kind: "genesis", salt, parts, from, found, vouched };
   }
 
-  #add(added: Added): void {
+  #add(added: DraftPart): void {
     if (added.is !== "segment") this.#bytes += added.bytes.length;
     this.#pending.push(added);
   }

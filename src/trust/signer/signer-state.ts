@@ -1,7 +1,7 @@
 /** Signer state: what a log signer knows about its log, and types that other files use. */
 
 import type { Signer } from "../keys/keys.ts";
-import type { CheckpointFacts, Found, SignedHead } from "../proof/checkpoint.ts";
+import type { CheckpointFacts, FoundRange, SignedHead } from "../proof/checkpoint.ts";
 import { PARTS_DEFAULT } from "../proof/checkpoint.ts";
 import type { ProofCrypto } from "../proof/crypto.ts";
 import { LogLedger } from "../proof/ledger.ts";
@@ -28,7 +28,7 @@ export interface Newest extends NamedCheckpoint {
 export type SignerHead = Omit<PinnedHead, "place" | "id">;
 
 /** A head that the user gave up. */
-export type Lost = NamedCheckpoint;
+export type LostHead = NamedCheckpoint;
 
 /** The state of a log that is being signed, except its ledger. */
 export interface SignerState {
@@ -43,9 +43,9 @@ export interface SignerState {
   seq: number;
   prev: string;
   turn: number;
-  found: Found | null;
+  found: FoundRange | null;
   cut: number;
-  lost: Lost | null;
+  lost: LostHead | null;
   unsigned: number;
   head: SignerHead | null;
   newest: Newest | null;
@@ -96,10 +96,10 @@ export interface SignedSoFar {
   /** The last checkpoint ended no turn. */
   readonly isInTurn: boolean;
   /** Lines without a checkpoint, and torn bytes that opening cut off. */
-  readonly found: Found | null;
+  readonly found: FoundRange | null;
   readonly cut: number;
   /** A head that the user gave up. */
-  readonly lost: Lost | null;
+  readonly lost: LostHead | null;
   readonly newest: Newest | null;
   /** The head that the genesis names as the log's origin; null also without a genesis. */
   readonly from?: SignedHead | null;

@@ -11,7 +11,7 @@ import type { Rates } from "./rates.ts";
 export const TABLE = "genai-prices 0.1.8";
 export const TABLE_DATE = "2026-09-23";
 
-interface Known {
+interface KnownPrices {
   /** In the order in which they were adopted, `from` as milliseconds. */
   readonly periods: readonly { readonly from: number; readonly rates: Rates }[];
   readonly last: PriceLine;
@@ -28,7 +28,7 @@ export interface PriceBookOptions {
 export class PriceBook {
   readonly #options: PriceBookOptions;
   readonly #own: OwnPrices;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownPrices>();
 
   /** Refuses own prices that cannot be understood with BAD_SETTING. */
   constructor(options: PriceBookOptions) {

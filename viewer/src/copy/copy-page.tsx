@@ -21,14 +21,14 @@ import "./copy.css";
 
 const LINES_SHOWN = 200;
 
-interface Opened {
+interface OpenedCopy {
   readonly name: string;
   readonly copy: Blob;
 }
 
 /** `a`: the token of a share, for as long as the page is there; "" to choose a file. */
 export function CopyPage({ token }: { readonly token: string }) {
-  const [opened, open] = useState<Opened | null>(null);
+  const [opened, open] = useState<OpenedCopy | null>(null);
   const [told, tell] = useState<string | null>(null);
   useEffect(() => {
     if (token === "") return;
@@ -61,7 +61,7 @@ export function CopyPage({ token }: { readonly token: string }) {
   );
 }
 
-function Choose({ open }: { readonly open: (opened: Opened) => void }) {
+function Choose({ open }: { readonly open: (opened: OpenedCopy) => void }) {
   const choose = ({ currentTarget }: Event) => {
     const input = currentTarget as HTMLInputElement;
     const [file] = input.files ?? [];
@@ -84,7 +84,7 @@ function Choose({ open }: { readonly open: (opened: Opened) => void }) {
   );
 }
 
-function Judging({ name, copy }: Opened) {
+function Judging({ name, copy }: OpenedCopy) {
   const [judged, show] = useState<JudgedFile | null>(null);
   const [fault, fail] = useState<string | null>(null);
   const keys = enteredKeys.value;

@@ -9,7 +9,7 @@ import { signal } from "@preact/signals";
 const KEPT_MAX = 48;
 const FAILED_MS = 5_000;
 
-interface Loaded<Part> {
+interface LoadedPart<Part> {
   readonly part: Part | null;
   readonly stamp: string | null;
 }
@@ -19,7 +19,7 @@ export class Blocks<Part> {
   readonly #load: (block: number) => Promise<Part>;
   /** Another text when the block has changed; null: it cannot be loaded yet. */
   readonly #stampOf: (block: number) => string | null;
-  readonly #kept = new Map<number, Loaded<Part>>();
+  readonly #kept = new Map<number, LoadedPart<Part>>();
   /** The last wanted is loaded first: the reader may have moved on. */
   readonly #wanted = new Set<number>();
   /** Another number when a block was loaded. */
@@ -82,7 +82,7 @@ export class Blocks<Part> {
     return block;
   }
 
-  #keep(block: number, loaded: Loaded<Part>): void {
+  #keep(block: number, loaded: LoadedPart<Part>): void {
     this.#kept.delete(block);
     this.#kept.set(block, loaded);
     for (const old of this.#kept.keys()) {

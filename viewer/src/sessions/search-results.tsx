@@ -11,7 +11,7 @@ import { changedAt, dayOf } from "./day-groups.ts";
 import { soughtBy } from "./filters.ts";
 import { groupHits, type HitGroup } from "./group-hits.ts";
 import { SearchStore } from "./search-store.ts";
-import { Waiting } from "./session-list.tsx";
+import { LoadingRows } from "./session-list.tsx";
 import { Verdict } from "./session-row.tsx";
 import { projectNameOf } from "./session-words.ts";
 
@@ -38,7 +38,7 @@ export function SearchResults({ filter }: { readonly filter: ListQuery }) {
   useEffect(() => {
     if (hasMore && isTooFew) void store.more();
   }, [store, hasMore, isTooFew, hits]);
-  if (store.answered.value === null) return <Waiting />;
+  if (store.answered.value === null) return <LoadingRows />;
   const fault = store.fault.value;
   if (fault !== null) {
     return (

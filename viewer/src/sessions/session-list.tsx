@@ -133,8 +133,8 @@ function ListFoot({ store, isFiltered }: Pick<ListProps, "store" | "isFiltered">
       </div>
     );
   }
-  if (!store.isLoaded.value) return <Waiting />;
-  if (count === 0 && !store.isComplete.value) return <Waiting />;
+  if (!store.isLoaded.value) return <LoadingRows />;
+  if (count === 0 && !store.isComplete.value) return <LoadingRows />;
   if (count === 0) return isFiltered ? <NoneFits /> : <NoSessions store={store} />;
   const unreadable = store.unreadable.value;
   return (
@@ -147,7 +147,7 @@ function ListFoot({ store, isFiltered }: Pick<ListProps, "store" | "isFiltered">
   );
 }
 
-export function Waiting() {
+export function LoadingRows() {
   return (
     <div class="waiting" role="status">
       <span class="unseen">Loading</span>

@@ -20,10 +20,10 @@
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
 import { timestampOf } from "../../entire/decode.ts";
 import {
+  type DecodedValue,
   diffViews,
   type LineMemory,
   type ResultView,
-  type Understood,
 } from "../../facets/reading.ts";
 import { NOTHING_COUNTED, textParts } from "../../shared/entry-parts.ts";
 import {
@@ -37,12 +37,12 @@ import {
   parsedObject,
 } from "../../shared/fields.ts";
 
-const NOTHING: Used = new Map();
+const NOTHING: ModelUsage = new Map();
 const TEXT_CHARS_MAX = 256;
 const MODELS_MAX = 64;
 const CALLS_MAX = 64;
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   if (!isObject(value)) return { entry: null, fault: "not an object" };
   const type = getString(value, "type");
   if (type === null) return { entry: null, fault: "type is not a string" };
@@ -236,21 +236,21 @@ export function resultViews(event: JsonObject): ResultView[] {
 }
 
 /** What each model used. */
-type Used = ReadonlyMap<string, Usage>;
+type ModelUsage = ReadonlyMap<string, Usage>;
 
 export class Runs implements LineMemory {
   /** Runs that have ended, and what the current one has reported. */
-  #before: Used;
-  #run: Used;
+  #before: ModelUsage;
+  #run: ModelUsage;
   /** By answers since the last report. */
-  #since: Used;
+  #since: ModelUsage;
   #messageId: string | null;
   #model: string | null;
   /** The last calls of answers, by agent. */
   readonly #asked: Map<string, readonly string[]>;
   /** Of answers that were not read yet, by the id of their request. */
   readonly #records: Map<string, Usage>;
-  readonly #ends = new WeakMap<JsonObject, Used>();
+  readonly #ends = new WeakMap<JsonObject, ModelUsage>();
 
   constructor(state: unknown) {
     const given = isObject(state) ? state : {};
@@ -275,7 +275,7 @@ export class Runs implements LineMemory {
     return role === "assistant" ? this.#answer(entry) : entry;
   }
 
-  modelsOf({ native }: Entry): Used | null {
+  modelsOf({ native }: Entry): ModelUsage | null {
     return this.#ends.get(native) ?? null;
   }
 
@@ -352,7 +352,7 @@ export class Runs implements LineMemory {
 }
 
 /** Counts of a run only grow: a lower one is another run's. */
-function isLess(usage: Usage, run: Used): boolean {
+function isLess(usage: Usage, run: ModelUsage): boolean {
   const before = sumOf([...run.values()]);
   const { inputTokens, outputTokens, totalTokens } = usage;
   return (
@@ -362,7 +362,7 @@ function isLess(usage: Usage, run: Used): boolean {
   );
 }
 
-function addedTo(used: Used, more: Used): Used {
+function addedTo(used: ModelUsage, more: ModelUsage): ModelUsage {
   const sums = new Map(used);
   for (const [model, usage] of more) {
     const isListed = sums.has(model) || (sums.size < MODELS_MAX && model.length <= TEXT_CHARS_MAX);
@@ -374,7 +374,7 @@ function addedTo(used: Used, more: Used): Used {
   return sums;
 }
 
-function usedIn(state: JsonObject, key: string): Used {
+function usedIn(state: JsonObject, key: string): ModelUsage {
   const pairs = getList(state, key).filter((each) => Array.isArray(each) && isObject(each[1]));
   return new Map(pairs as [string, Usage][]);
 }

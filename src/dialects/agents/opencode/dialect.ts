@@ -6,10 +6,10 @@
 import type { Native } from "../../../core/model/entry.ts";
 import { type Entry, emptyEntry, type Part, type Usage } from "../../../core/model/entry.ts";
 import {
+  type DecodedValue,
   diffViews,
   type ResultView,
   type SessionDetails,
-  type Understood,
 } from "../../facets/reading.ts";
 import type { Compaction } from "../../facets/turns.ts";
 import { readerDialect } from "../../reader.ts";
@@ -38,7 +38,7 @@ const EVENTS: Readonly<Record<string, Pick<Entry, "role" | "saidBy">>> = {
   assistant: { role: "assistant" },
 };
 
-export function decode(value: unknown): Understood {
+export function decode(value: unknown): DecodedValue {
   const line = getObject({ value }, "value");
   const [type, info, base] = [get(line, "type"), getObject(line, "info"), emptyEntry(line)];
   const created = getNumber(info, "time_created") ?? getNumber(getObject(info, "time"), "created");

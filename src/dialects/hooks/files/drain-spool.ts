@@ -62,7 +62,7 @@ export interface DrainReport {
   readonly cause: unknown;
 }
 
-interface Waiting {
+interface WaitingHook {
   readonly path: string;
   readonly sessionId: string;
   readonly hook: SpooledHook;
@@ -102,7 +102,7 @@ class Draining implements DrainReport {
   readonly #append: AppendHooks;
   /** Sessions with a hook that could not be drained: later hooks must wait behind it. */
   readonly #held = new Set<string>();
-  #group: Waiting[] = [];
+  #group: WaitingHook[] = [];
   #bytes = 0;
 
   constructor(append: AppendHooks) {
@@ -140,7 +140,7 @@ class Draining implements DrainReport {
     this.cause ??= cause;
   }
 
-  async #drain(first: Waiting, run: readonly Waiting[]): Promise<void> {
+  async #drain(first: WaitingHook, run: readonly WaitingHook[]): Promise<void> {
     const { sessionId, hook } = first;
     try {
       await this.#append(
@@ -163,9 +163,9 @@ class Draining implements DrainReport {
 }
 
 /** Runs of hooks, in order: one session, same durability and signing. */
-function runsOf(group: readonly Waiting[]): Waiting[][] {
-  const latest = new Map<string, Waiting[]>();
-  const runs: Waiting[][] = [];
+function runsOf(group: readonly WaitingHook[]): WaitingHook[][] {
+  const latest = new Map<string, WaitingHook[]>();
+  const runs: WaitingHook[][] = [];
   for (const waiting of group) {
     const { sessionId, hook } = waiting;
     const run = latest.get(sessionId);
@@ -181,7 +181,7 @@ function runsOf(group: readonly Waiting[]): Waiting[][] {
   return runs;
 }
 
-function waitingOf(path: string, text: string): Waiting | null {
+function waitingOf(path: string, text: string): WaitingHook | null {
   const spooled = parseSpooled(text);
   if (spooled === null) return null;
   const { hook, mac } = spooled;

@@ -8,7 +8,7 @@
 
 import { join } from "node:path";
 import type { Directory } from "../../../core/base/files.ts";
-import type { Seen } from "../../../core/base/node-surroundings.ts";
+import type { SurroundingFile } from "../../../core/base/node-surroundings.ts";
 import { type Finding, fileFindings, finding } from "../../../core/findings/finding.ts";
 import type { Examining } from "../../facets/files.ts";
 import { asideText } from "../../facets/files.ts";
@@ -30,7 +30,7 @@ const FILES = ["", "-wal", "-shm"].map((ending) => REGISTRY_NAME + ending);
 export async function* lookAtRegistry(doctor: Examining, store: Project): AsyncGenerator<Finding> {
   const directory = threadsPath(store);
   const files = FILES.map((name) => doctor.surroundings.look(join(directory, name)));
-  const present: Seen[] = files.filter((each) => each !== null);
+  const present: SurroundingFile[] = files.filter((each) => each !== null);
   if (present.some(({ kind }) => kind !== "file")) {
     yield* fileFindings(directory, null, present);
     return;

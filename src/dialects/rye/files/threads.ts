@@ -139,7 +139,7 @@ class ThreadSearch {
   }
 }
 
-interface Listed {
+interface ThreadListing {
   readonly directories: string[];
   /**
    * It contains a log or a thread.json, or is empty: an id is claimed by creating its directory. It
@@ -149,7 +149,7 @@ interface Listed {
   readonly hasMeta: boolean;
 }
 
-function listed(path: string): Listed {
+function listed(path: string): ThreadListing {
   const directories: string[] = [];
   let entries: Dirent[];
   try {
@@ -171,7 +171,7 @@ function listed(path: string): Listed {
 }
 
 /** An unreadable directory counts as a thread whose thread.json cannot be read. */
-function listedOrHidden(path: string): Listed {
+function listedOrHidden(path: string): ThreadListing {
   try {
     return listed(path);
   } catch (cause) {

@@ -90,7 +90,7 @@ export interface BacklogParts {
   onFailure(cause: unknown): VerbatimError;
 }
 
-interface Waiting extends IndexChange {
+interface WaitingChange extends IndexChange {
   /** All messages that end by this offset are in the index. */
   readonly from: number;
 }
@@ -98,7 +98,7 @@ interface Waiting extends IndexChange {
 export class IndexBacklog {
   readonly #parts: BacklogParts;
   readonly #leftovers: Leftovers = new Map();
-  #changes = new Map<string, Waiting>();
+  #changes = new Map<string, WaitingChange>();
   #records = new Map<string, string | null>();
   #removals = new Map<string, number>();
   #rows = 0;

@@ -26,7 +26,7 @@ export interface StoredStream {
 }
 
 /** What was read of a directory, to continue from there. */
-interface Read {
+interface ReadState {
   readonly metaKey: string;
   readonly streams: Map<string, StoredStream>;
   /** How much of each journal segment was read. */
@@ -34,7 +34,7 @@ interface Read {
 }
 
 const READ_MAX = 16;
-const reads = new Map<string, Read>();
+const reads = new Map<string, ReadState>();
 const STATE = '{"kind":"stream","state":';
 const STATE_END = ',"isNew":';
 
@@ -84,7 +84,7 @@ function segmentsOf(root: string): string[] {
 }
 
 /** Applies the records added to a segment; the last may be incomplete. */
-function readSegment(path: string, name: string, { streams, segments }: Read): void {
+function readSegment(path: string, name: string, { streams, segments }: ReadState): void {
   const from = segments.get(name) ?? 0;
   const bytes = bytesFrom(path, from);
   let at = 0;

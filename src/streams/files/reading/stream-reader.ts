@@ -18,7 +18,7 @@ import { badOffset, type LookUpState, ownerAt } from "./forks.ts";
 import type { HandlePool } from "./handle-pool.ts";
 
 /** Reads at least one message from `from` on, then up to `bytesMax`. */
-type Read = (stream: StreamState, from: number, bytesMax: number) => Promise<Buffer>;
+type ReadStream = (stream: StreamState, from: number, bytesMax: number) => Promise<Buffer>;
 
 const PLACES_MAX = 8;
 
@@ -33,11 +33,11 @@ const PLACES_MAX = 8;
  *   when it is requested.
  */
 export class ReadAhead {
-  readonly #read: Read;
+  readonly #read: ReadStream;
   /** Where chunks ended, newest last; with the next chunk, if it was read already. */
   readonly #places = new Map<string, Promise<Buffer | null> | null>();
 
-  constructor(read: Read) {
+  constructor(read: ReadStream) {
     this.#read = read;
   }
 

@@ -5,7 +5,7 @@
 
 import {
   type DisclosedGenesis,
-  type Found,
+  type FoundRange,
   genesisFields,
   type SignedHead,
 } from "../checkpoint.ts";
@@ -62,7 +62,7 @@ export function readStated(value: Readonly<Record<string, unknown>>): StatedGene
     salt: "",
     tree: { size, root: "" },
   };
-  return { facts: facts as DisclosedGenesis & { found: Found | null }, line };
+  return { facts: facts as DisclosedGenesis & { found: FoundRange | null }, line };
 }
 
 function isFrom(from: unknown): from is SignedHead {
