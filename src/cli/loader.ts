@@ -39,7 +39,7 @@ const directory = fileURLToPath(new URL(".", import.meta.url));
 /** Kept code has the functions that the first command used, so these short ones have their own. */
 const command = ["ls", "search"].find((name) => name === process.argv[2]);
 const version = [process.version, process.arch, ...(command ? [command] : [])].join("-");
-const kept = join(directory, "compiled", version);
+const cacheDirectory = join(directory, "compiled", version);
 const requireOther = createRequire(import.meta.url);
 /** Modules of Node that take milliseconds to load, and that most commands need late or never. */
 const LATE = ["node:child_process", "node:crypto", "node:zlib"];
@@ -48,11 +48,11 @@ const compiledNow: { readonly script: Script; readonly path: string }[] = [];
 /** What a file of the command line exports. */
 function load(name: string): object {
   const path = join(directory, name);
-  const known = requireOther.cache[path];
-  if (known) return known.exports;
+  const cachedModule = requireOther.cache[path];
+  if (cachedModule) return cachedModule.exports;
   const module = new Module(path);
   requireOther.cache[path] = module;
-  const script = compile(wrap(readFileSync(path, "utf8")), path, join(kept, name));
+  const script = compile(wrap(readFileSync(path, "utf8")), path, join(cacheDirectory, name));
   const require = (file: string) => {
     if (file.startsWith("./")) return load(file.slice(2));
     return LATE.includes(file) ? loadedLate(file) : requireOther(file);
@@ -96,7 +96,7 @@ function readKept(path: string): Buffer | undefined {
 function keepCompiled(): void {
   if (compiledNow.length === 0) return;
   try {
-    mkdirSync(kept, { recursive: true });
+    mkdirSync(cacheDirectory, { recursive: true });
     for (const { script, path } of compiledNow) keep(script.createCachedData(), path);
   } catch {
     // The directory is not ours, or the disk is full: the next command compiles too.

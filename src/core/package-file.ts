@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 /** In a constant: where they are literal, bundlers would copy the files, or look for the package. */
 const HERE = import.meta.url;
 
-let known: string | null = null;
+let packageRoot: string | null = null;
 
 /** A file of the package: it is two levels up, whether compiled, bundled or run as sources. */
 export function packageFile(path: string): URL {
@@ -25,8 +25,8 @@ export function requirePackage(name: string): unknown {
 
 /** The version in package.json; "unknown" when a bundler left it out. */
 export function packageVersion(): string {
-  known ??= readVersion();
-  return known;
+  packageRoot ??= readVersion();
+  return packageRoot;
 }
 
 function readVersion(): string {

@@ -57,8 +57,8 @@ class Pager {
     });
   }
 
-  async #print(given: string | Uint8Array): Promise<void> {
-    const text = typeof given === "string" ? given : Buffer.from(given).toString();
+  async #print(piece: string | Uint8Array): Promise<void> {
+    const text = typeof piece === "string" ? piece : Buffer.from(piece).toString();
     if (this.#isPlain) return this.#terminal.print(text);
     if (this.#process !== null) return this.#write(this.#process, text);
     this.#waiting += text;

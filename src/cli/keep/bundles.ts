@@ -91,11 +91,11 @@ export async function runImport({ args, options, io }: Run): Promise<number> {
 
 function describe({ session, dialect, path, verdict, fidelity, from }: Unpacked): string[] {
   const { byteExact, entries, kept, approximated, dropped, times, changes } = fidelity;
-  const said = `${session}: ${verdict ?? "unsigned"}; in ${path} (${dialect})`;
-  if (byteExact) return [said, `  ${entries} lines, byte for byte`];
+  const line = `${session}: ${verdict ?? "unsigned"}; in ${path} (${dialect})`;
+  if (byteExact) return [line, `  ${entries} lines, byte for byte`];
   const more = changes.length - CHANGES_LISTED_MAX;
   return [
-    said,
+    line,
     `  ${entries} lines of ${from.session} (${from.dialect}): ${kept} kept, ` +
       `${approximated} approximated, ${dropped} dropped; times ${times}`,
     ...changes.slice(0, CHANGES_LISTED_MAX).map(describeChange),

@@ -81,8 +81,8 @@ export async function runExport(run: Run): Promise<number> {
 }
 
 function formatNamed(options: Run["options"], output: string | undefined): string {
-  const asked = textOption("--format", options.format);
-  return asked ?? (output === undefined ? null : formatOfFile(output)) ?? "md";
+  const formatName = textOption("--format", options.format);
+  return formatName ?? (output === undefined ? null : formatOfFile(output)) ?? "md";
 }
 
 /** Options that other formats take would have no effect. */
@@ -164,9 +164,9 @@ async function writeDocument(
   };
   // A terminal gets escaped text; a program or a file gets the exact document.
   const isEscaped = format === "md" && io.isTerminal;
-  const shown = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
+  const escape = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
   const logPaths = opened.map(({ session }) => session.path);
-  await giveDocument(pieces(), { io, file, logPaths, shown });
+  await giveDocument(pieces(), { io, file, logPaths, shown: escape });
   return understood > 0 ? 0 : NOTHING_SHOWN;
 }
 

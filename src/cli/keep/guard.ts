@@ -92,12 +92,12 @@ async function openSending({ options, io }: Run, agent: string | undefined) {
   const { GuardCopies } = await import("../../guard/remote/delivery/guard-copies.ts");
   const sender = await openSender(to, io);
   const copies = new GuardCopies(sender, agent);
-  let told = "";
+  let lastNote = "";
   const send = async () => {
     const report = await copies.send();
     const problem = report.left.map((each) => each.problem).join();
-    if (problem !== told) tellLeft(report, to, io);
-    told = problem;
+    if (problem !== lastNote) tellLeft(report, to, io);
+    lastNote = problem;
     return report.left.length;
   };
   return {
@@ -157,7 +157,7 @@ export async function printStatus({ options, io }: Run): Promise<number> {
   for (const root of roots) {
     const sessions = [...root.sessions.values()];
     const dialect = dialectNamed(root.agent);
-    const gone = sessions.filter((kept) => isSourceGone(root, kept, dialect)).length;
+    const gone = sessions.filter((record) => isSourceGone(root, record, dialect)).length;
     const rewritten = sessions.filter(({ losses }) => losses.length > 0).length;
     const running = await isGuarded(root.directory);
     const { agent, source } = root;
@@ -206,10 +206,10 @@ export async function verifyCopies({ options, io }: Run): Promise<number> {
     checked.problems.forEach(tellProblem);
   }
   for await (const problem of checkSources(nodeHost)) tellProblem(problem);
-  const found = { generations, signed: verified, problems };
+  const counts = { generations, signed: verified, problems };
   const isEmpty = generations + problems === 0;
   if (isEmpty) io.err(NOTHING_GUARDED);
-  if (options.json === true) io.out(JSON.stringify(found));
+  if (options.json === true) io.out(JSON.stringify(counts));
   else {
     io.out(
       `${count(generations, "generation")} read, ${verified} signed and verified, ` +

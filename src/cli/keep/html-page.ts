@@ -116,32 +116,32 @@ class BadRun {
 
 async function summarise(session: Session): Promise<Summary> {
   const fold = new SummaryFold();
-  let said: string | null = null;
+  let agentName: string | null = null;
   for await (const entry of session.entries({ onBadLine: () => fold.addBadLine() })) {
     const mark = session.dialect.turns.turnMark(entry.native, session.id);
     fold.add(entry, listedAside(session.dialect.reading, entry.native, session.id), mark);
-    said ??= session.dialect.reading.agentSaidIn?.(entry.native) ?? null;
+    agentName ??= session.dialect.reading.agentSaidIn?.(entry.native) ?? null;
   }
-  return fold.summary({ agent: agentOf(session, said), status: await standing(session) });
+  return fold.summary({ agent: agentOf(session, agentName), status: await standing(session) });
 }
 
 /** The summary if only the end was read. */
 async function summaryOfLast(session: Session, items: readonly Item[]): Promise<Summary> {
   const fold = new SummaryFold();
-  let said: string | null = null;
+  let agentName: string | null = null;
   for (const item of items) {
     if (!("kind" in item)) continue;
     fold.add(item, listedAside(session.dialect.reading, item.native, session.id));
-    said ??= session.dialect.reading.agentSaidIn?.(item.native) ?? null;
+    agentName ??= session.dialect.reading.agentSaidIn?.(item.native) ?? null;
   }
-  const known = { agent: agentOf(session, said), status: await standing(session) };
-  const { agent, model, status, updatedAt } = fold.summary(known);
+  const details = { agent: agentOf(session, agentName), status: await standing(session) };
+  const { agent, model, status, updatedAt } = fold.summary(details);
   return { ...NOTHING_KNOWN, agent, model, status, updatedAt };
 }
 
 /** The agent, from the lines or else from the id; null if neither has it. */
-function agentOf({ id, dialect }: Session, said: string | null): string | null {
-  if (dialect.reading.agentSaidIn) return said;
+function agentOf({ id, dialect }: Session, agentName: string | null): string | null {
+  if (dialect.reading.agentSaidIn) return agentName;
   return id.includes("/") ? (dialect.naming.agentOf?.(id) ?? null) : null;
 }
 

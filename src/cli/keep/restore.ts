@@ -36,11 +36,11 @@ export async function runRestore({ args, options, io }: Run): Promise<number> {
 
 /** What the guard kept before the agent rewrote the session. */
 function earlierText(losses: readonly Loss[]): string {
-  const named = losses.map(({ generation, lost }) => {
+  const lossTexts = losses.map(({ generation, lost }) => {
     return lost === null ? `${generation}` : `${generation} (lines lost after it: ${lost})`;
   });
   const newest = losses.at(-1)?.generation;
-  return `earlier generations: ${named.join(", ")}; --generation ${newest} --force writes one back`;
+  return `earlier generations: ${lossTexts.join(", ")}; --generation ${newest} --force writes one back`;
 }
 
 /** `2`, or `2.14` for a version. */

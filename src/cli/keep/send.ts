@@ -16,7 +16,7 @@ export async function runSend(run: Run): Promise<number> {
   if (to === undefined) throw new UsageError("--to is missing: the address of the server");
   const sender = await openSender(to, io);
   try {
-    const sessions = args.length > 0 ? await named(run) : await sender.waiting();
+    const sessions = args.length > 0 ? await namedSessions(run) : await sender.waiting();
     const report = await sender.send(sessions);
     const { delivered, left } = report;
     if (options.json === true) io.out(JSON.stringify({ delivered, left }));
@@ -28,7 +28,7 @@ export async function runSend(run: Run): Promise<number> {
   }
 }
 
-async function named(run: Run): Promise<OutgoingSession[]> {
+async function namedSessions(run: Run): Promise<OutgoingSession[]> {
   const { findSession } = await import("../../sessions/list/find-session.ts");
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const { dialectNamed } = await import("../../dialects/all.ts");

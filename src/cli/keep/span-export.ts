@@ -58,14 +58,14 @@ function refuseBad(url: string, headers: Readonly<Record<string, string>>): void
 }
 
 /** Names in lower case, so that an option overrides the same header of the environment. */
-function headersOf(given: Run["options"][string]): Record<string, string> {
+function headersOf(option: Run["options"][string]): Record<string, string> {
   const headers: Record<string, string> = {};
   const listed = process.env[HEADERS_VARIABLE]?.split(",") ?? [];
   for (const each of listed.filter((text) => text.trim() !== "")) {
     const [name, value] = halves(each, HEADERS_VARIABLE);
     headers[name.toLowerCase()] = decoded(value);
   }
-  for (const each of textOptions("--header", given) ?? []) {
+  for (const each of textOptions("--header", option) ?? []) {
     const [name, value] = halves(each, "--header");
     headers[name.toLowerCase()] = value;
   }

@@ -99,12 +99,12 @@ const exportKey: CliCommand = {
     const [file = "-"] = args;
     if (options.public && options.private)
       throw new UsageError("give --public or --private, not both");
-    const named = textOption("--for-witness", options.forWitness);
-    if (named !== undefined) {
+    const witnessName = textOption("--for-witness", options.forWitness);
+    if (witnessName !== undefined) {
       if (options.private) throw new UsageError("a witness never gets a private key");
       const { verifierKeyOf } = await import("./run-witness.ts");
       const { publicKey } = await askedKey(textOption("--key", options.key));
-      await io.print(`${verifierKeyOf(named, publicKey)}\n`);
+      await io.print(`${verifierKeyOf(witnessName, publicKey)}\n`);
       return 0;
     }
     const pem = await pemOf(textOption("--key", options.key), options.private === true);
@@ -144,14 +144,14 @@ const importKey: CliCommand = {
     const { args, options, io } = run;
     const { importKey, loadOwnKeys, places, nodeHost } = await parts();
     const key = await givenKey(args[0] ?? "", run);
-    const asked = options.as as OwnKey["state"] | undefined;
+    const stateAfter = options.as as OwnKey["state"] | undefined;
     const current = (await loadOwnKeys(places)).find(({ state }) => state === "current");
-    if (current && asked === undefined) {
+    if (current && stateAfter === undefined) {
       throw new UsageError(
         "you already have a key; give --as current to sign with this one, or --as retired",
       );
     }
-    const imported = await importKey(nodeHost, places, key, asked ?? "current");
+    const imported = await importKey(nodeHost, places, key, stateAfter ?? "current");
     if (current && imported.state === "current" && imported.kid !== current.kid) {
       io.err(`retired: ${current.kid}`);
     }
@@ -174,9 +174,10 @@ async function parts() {
 
 async function askedKey(name: string | undefined): Promise<OwnKey> {
   const { loadOwnKeys, noKey, places } = await parts();
-  const own = await loadOwnKeys(places);
-  if (name !== undefined) return (await import("../../trust/keys/key-files.ts")).findKey(name, own);
-  const current = own.find(({ state }) => state === "current");
+  const ownKeys = await loadOwnKeys(places);
+  if (name !== undefined)
+    return (await import("../../trust/keys/key-files.ts")).findKey(name, ownKeys);
+  const current = ownKeys.find(({ state }) => state === "current");
   if (current) return current;
   throw noKey(places.keyDirectory);
 }
@@ -215,16 +216,16 @@ async function revocations(): Promise<Revocations> {
 async function printKey(key: OwnKey, { options, io }: Run): Promise<number> {
   const { inGroups } = await import("../../trust/keys/key-files.ts");
   const revoked = await revocations();
-  const shown = jsonOf(key, revoked);
+  const json = jsonOf(key, revoked);
   if (options.json) {
-    await io.print(jsonLine(shown));
+    await io.print(jsonLine(json));
     return 0;
   }
-  io.out(`id          ${inGroups(shown.kid)}`);
-  io.out(`fp          ${shown.fp}`);
-  io.out(`public key  ${shown.publicKey}`);
+  io.out(`id          ${inGroups(json.kid)}`);
+  io.out(`fp          ${json.fp}`);
+  io.out(`public key  ${json.publicKey}`);
   io.out(`state       ${stateOf(key, revoked)}`);
-  io.out(`directory   ${safeLine(shown.directory)}`);
+  io.out(`directory   ${safeLine(json.directory)}`);
   return 0;
 }
 

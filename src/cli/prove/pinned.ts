@@ -51,8 +51,8 @@ export async function findPins(
   const places = new Set(await placesFromHere(host, where));
   const near = within.filter(({ pin }) => places.has(pin.place));
   for (const pins of [near, within]) {
-    const named = byName(pins, name);
-    if (named.length > 0) return named;
+    const namedPins = byName(pins, name);
+    if (namedPins.length > 0) return namedPins;
   }
   const atPath = await pinOfPath(host, pinned, name, where);
   if (atPath) return [atPath];
@@ -109,8 +109,8 @@ function byName(pinned: readonly SessionPin[], name: string): SessionPin[] {
     (id) => id.startsWith(name) || lastPart(id).startsWith(name),
   ];
   for (const rule of rules) {
-    const found = pinned.filter(({ pin }) => rule(pin.id));
-    if (found.length > 0) return found;
+    const matches = pinned.filter(({ pin }) => rule(pin.id));
+    if (matches.length > 0) return matches;
   }
   return [];
 }
@@ -122,10 +122,10 @@ async function pinOfPath(
   where: StoreLookup,
 ): Promise<SessionPin | null> {
   try {
-    const found = await findSession(host, name, where, "signed");
-    const { place, others } = await rootNames(host, found);
+    const session = await findSession(host, name, where, "signed");
+    const { place, others } = await rootNames(host, session);
     const isIts = ({ pin }: SessionPin) => {
-      return pin.id === found.id && [place, ...others].includes(pin.place);
+      return pin.id === session.id && [place, ...others].includes(pin.place);
     };
     return pinned.find(isIts) ?? null;
   } catch (cause) {

@@ -26,13 +26,13 @@ const CONTEXT_MAX = 1000;
 
 export async function runProve(run: Run): Promise<number> {
   const { options, io } = run;
-  const asked = askedOf(run);
+  const request = askedOf(run);
   const output = textOption("--output", options.output);
   if (output === undefined) throw new UsageError("name the file to write with --output");
   await refuseLogPlace(resolve(output));
   const spell = formOf(output);
   return orVerdictCode(io, async () => {
-    const proven = await made(run, asked);
+    const proven = await makeProof(run, request);
     await writeNewFile(output, await spell(proven));
     const { verdict, lines, consistent } = proven.judgement;
     const parts = [
@@ -72,12 +72,12 @@ function askedOf({ options }: Run): ProofRequest {
   return { entries, context, consistency };
 }
 
-async function made(run: Run, asked: ProofRequest): Promise<Proven> {
+async function makeProof(run: Run, request: ProofRequest): Promise<Proven> {
   const [name = ""] = run.args;
   const nowMs = Date.now;
   if (isCopy(name)) {
     const keys = transcriptKeys(await Trust.load(userPaths()), null);
-    return proveCopy(nodeHost, resolve(name), asked, { keys, signer: ownSigner(), nowMs });
+    return proveCopy(nodeHost, resolve(name), request, { keys, signer: ownSigner(), nowMs });
   }
   return withTarget(run, async ({ host, log, verify }) => {
     let done = 0;
@@ -88,7 +88,7 @@ async function made(run: Run, asked: ProofRequest): Promise<Proven> {
     try {
       const indexDirectory = leafIndexDirectory();
       const how = { verify, signer: ownSigner(), nowMs, indexDirectory, onProgress };
-      return await proveLog(host, log, asked, how);
+      return await proveLog(host, log, request, how);
     } finally {
       run.io.progress(null);
     }

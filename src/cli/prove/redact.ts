@@ -73,7 +73,7 @@ export async function runRedact(run: Run): Promise<number> {
         const redacted = await write(run, target, finder, reason, (bytes) => file?.write(bytes));
         tellPlaces(run, redacted.places);
         if (!checkMatches(run, matches)) return EXIT_DECLINED;
-        return await kept(run, redacted, file);
+        return await reportKept(run, redacted, file);
       } finally {
         file?.discard();
       }
@@ -97,15 +97,15 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
       tellPlaces(run, places);
       return checkMatches(run, matches);
     };
-    const asked = { finder, reason, tell, keep, matches };
-    return await orVerdictCode(run.io, () => runErase(run, asked));
+    const request = { finder, reason, tell, keep, matches };
+    return await orVerdictCode(run.io, () => runErase(run, request));
   } finally {
     file?.discard();
   }
 }
 
 /** Keeps the copy if the user agrees. */
-async function kept(
+async function reportKept(
   run: Run,
   { places, made }: { readonly places: readonly WithheldPlace[]; readonly made: CopyResult },
   file: NewCopy | null,

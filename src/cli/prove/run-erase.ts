@@ -57,7 +57,7 @@ export interface EraseRequest {
   readonly matches: Matches;
 }
 
-export async function runErase(run: Run, asked: EraseRequest): Promise<number> {
+export async function runErase(run: Run, request: EraseRequest): Promise<number> {
   const { options, io } = run;
   for (const flag of ["plain", "mask"] as const) {
     if (options[flag] === true) throw new UsageError(`--in-place has no --${flag}`);
@@ -75,8 +75,8 @@ export async function runErase(run: Run, asked: EraseRequest): Promise<number> {
   if (await finishErasure(carryingOut(nodeHost, target, { onWarning }))) {
     io.err(`${target.id}: an interrupted erasure was finished`);
   }
-  const finder = await asked.finder(target);
-  const { reason } = asked;
+  const finder = await request.finder(target);
+  const { reason } = request;
   const places: WithheldPlace[] = [];
   const erasing = await sessionErasing(nodeHost, target, { finder, reason, onWarning });
   const onPlace = (place: WithheldPlace) => void places.push(place);
@@ -84,7 +84,7 @@ export async function runErase(run: Run, asked: EraseRequest): Promise<number> {
     if (!(await isSignedNow(run, target, cause))) throw cause;
     return tryErasing(erasing, onPlace);
   });
-  if (!asked.tell(places)) return EXIT_DECLINED;
+  if (!request.tell(places)) return EXIT_DECLINED;
   if (places.length === 0) return 0;
   const amount = amountOf(tried);
   if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}`);
@@ -93,11 +93,12 @@ export async function runErase(run: Run, asked: EraseRequest): Promise<number> {
     if (!(await isAgreed(run, question))) return EXIT_DECLINED;
     await erase(tried.erasing);
   }
-  const nearLines = asked.matches.nearMisses.flatMap(({ lines }) => lines);
+  const nearLines = request.matches.nearMisses.flatMap(({ lines }) => lines);
   const near = [...new Set(nearLines)].sort((one, other) => one - other);
   const left = near.length === 0 ? "" : `; near misses are left on ${linesText(near)}`;
   const copy = options.dryRun === true ? null : join(target.root, keptCopyOf(target.logId));
-  if (copy !== null && textOption("--output", options.output) !== undefined) await asked.keep(copy);
+  if (copy !== null && textOption("--output", options.output) !== undefined)
+    await request.keep(copy);
   if (options.json)
     await io.print(jsonLine({ session: target.id, copy, erased: tried.counts, places, near }));
   else if (copy !== null) io.out(`${target.id}: erased ${amount}${left}; the proof is ${copy}`);

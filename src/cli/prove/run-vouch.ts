@@ -33,7 +33,7 @@ import { streamJudging, streamPath } from "./verify-database.ts";
 interface Vouchable {
   readonly log: SignableLog & { readonly id: string };
   readonly report: VerifyReport;
-  sign(shown: DisplayedLog): Promise<void>;
+  sign(displayed: DisplayedLog): Promise<void>;
 }
 
 type OnWarning = (warning: string) => void;
@@ -83,7 +83,7 @@ async function* sessionsNamed(
     yield {
       log,
       report,
-      sign: (shown) => vouchForSession(nodeHost, log, shown, onWarning, profile),
+      sign: (displayed) => vouchForSession(nodeHost, log, displayed, onWarning, profile),
     };
   }
 }
@@ -98,12 +98,12 @@ async function* streamsNamed(
     yield withSignedStream(nodeHost, root, streamPath(name), async (log, names) => ({
       log,
       report: await verifyLog(nodeHost, log, judging.optionsFor(log, names)),
-      async sign(shown: DisplayedLog) {
+      async sign(displayed: DisplayedLog) {
         const { openLocalStore } = await import("../../streams/files/local-store.ts"); // And SQLite.
         const signing = await loadStreamSigner(nodeHost, onWarning);
         const store = await openLocalStore({ dataDirectory: root, signing });
         try {
-          await store.vouch(log.id, (opened) => shown.agreed(opened));
+          await store.vouch(log.id, (opened) => displayed.agreed(opened));
         } finally {
           await store.close();
         }
@@ -121,10 +121,10 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
   }
   const isLegacyProfile = options.profile === LEGACY_PROFILE;
   if (isLegacyProfile) tellOlder(run, log.id, report);
-  const shown = new DisplayedLog(nodeHost, log, unsigned);
+  const displayed = new DisplayedLog(nodeHost, log, unsigned);
   const output = new ChunkedOutput(io);
   let lines = 0;
-  for await (const { start, bytes } of shown.lines()) {
+  for await (const { start, bytes } of displayed.lines()) {
     lines++;
     if (!isLegacyProfile && claimOf(bytes, LEGACY_PROFILE)?.is === "legacy")
       throw unchecked(report);
@@ -139,7 +139,7 @@ async function vouchForOne(run: Run, { log, report, sign }: Vouchable): Promise<
   }
   const question = `Do you vouch for these ${what}? They count as verified from then on.`;
   if (!(await isAgreed(run, question))) return EXIT_DECLINED;
-  await sign(shown);
+  await sign(displayed);
   io.out(`vouched for ${what}`);
   return 0;
 }

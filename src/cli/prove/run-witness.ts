@@ -46,19 +46,19 @@ export function nameInNote(note: string): string | null {
 
 export async function sendToWitness(run: Run, to: string): Promise<number> {
   const witness = await witnessNamed(run, to);
-  const kept = witnessFolder();
+  const folder = witnessFolder();
   return withHead(run, async (log, host) => {
     const { head } = log;
-    const note = await noteOf(log, nameFor(run, kept, head.log), await signerOf(log));
+    const note = await noteOf(log, nameFor(run, folder, head.log), await signerOf(log));
     const kid = kidOf(nodeCrypto, witness.key.publicKey);
-    const sizes = kept.notes(head.log).map(({ text }) => sizeIn(text, witness));
+    const sizes = folder.notes(head.log).map(({ text }) => sizeIn(text, witness));
     const sent = await submitNote(note, {
       witness,
       old: Math.max(0, ...sizes),
       proofFrom: (old) => consistencyFrom(host, log, old),
     });
     if (sent.is === "cosigned") {
-      await kept.keepNote(head.log, kid, sent.note);
+      await folder.keepNote(head.log, kid, sent.note);
       const when = new Date(sent.time * 1000).toISOString();
       run.io.out(`${witness.name} cosigned checkpoint ${head.seq} at ${when}`);
       return 0;
@@ -97,9 +97,9 @@ export async function proveTlog(run: Run): Promise<number> {
   const index = wholeNumber("--entry", entry, 1) - 1;
   await refuseLogPlace(resolve(output));
   return withHead(run, async (log, host) => {
-    const kept = witnessFolder();
+    const folder = witnessFolder();
     const signer = await signerOf(log);
-    const covering = kept
+    const covering = folder
       .notes(log.head.log)
       .flatMap(({ text, isGivenUp }) => {
         const signed = isGivenUp ? null : noteOfLog(text, log.head.log, [signer.publicKey]);
@@ -111,7 +111,7 @@ export async function proveTlog(run: Run): Promise<number> {
     const lines = alike.flatMap(({ note }) => note.signatures.map(({ line }) => line));
     const note = newest
       ? spellNote(newest.body, [...new Set(lines)])
-      : await noteOf(log, nameFor(run, kept, log.head.log), signer);
+      : await noteOf(log, nameFor(run, folder, log.head.log), signer);
     await writeNewFile(output, await tlogProofOf(host, log, index, note));
     const seen = covering.length > 0 ? "with the cosignature of a witness" : "without a witness";
     run.io.out(`${output}: line ${index + 1}, ${seen}`);
@@ -148,10 +148,10 @@ async function witnessNamed(run: Run, to: string): Promise<Witness> {
   const places = userPaths();
   const key = textOption("--witness-key", run.options.witnessKey);
   if (key !== undefined) return addWitness(nodeHost, places, key, to);
-  const known = readWitnesses(places);
+  const witnesses = readWitnesses(places);
   const address = to.replace(/\/+$/, "");
-  const found = known.find(({ name, url }) => name === to || url === address);
-  if (found) return found;
+  const witness = witnesses.find(({ name, url }) => name === to || url === address);
+  if (witness) return witness;
   throw new UsageError(
     `no witness ${to} is in your list; give its URL, and --witness-key with the key that its ` +
       "operator gave you",
@@ -160,8 +160,8 @@ async function witnessNamed(run: Run, to: string): Promise<Witness> {
 
 /** The key that signed the head. */
 async function signerOf({ head, path }: WitnessedLog): Promise<Signer> {
-  const own = await loadOwnKeys(userPaths());
-  const signer = own.find(({ kid }) => kid === head.kid)?.signer;
+  const ownKeys = await loadOwnKeys(userPaths());
+  const signer = ownKeys.find(({ kid }) => kid === head.kid)?.signer;
   if (signer) return signer;
   throw new VerbatimError(
     "KEY_NOT_FOUND",
@@ -170,10 +170,10 @@ async function signerOf({ head, path }: WitnessedLog): Promise<Signer> {
   );
 }
 
-function nameFor(run: Run, kept: WitnessFolder, log: string): string {
-  const given = textOption("--as", run.options.as);
-  if (given !== undefined) return validName(given);
-  const before = kept.notes(log)[0] ?? kept.anyNote();
+function nameFor(run: Run, folder: WitnessFolder, log: string): string {
+  const nameOption = textOption("--as", run.options.as);
+  if (nameOption !== undefined) return validName(nameOption);
+  const before = folder.notes(log)[0] ?? folder.anyNote();
   const name = before && nameInNote(before.text);
   if (name) return name;
   throw new UsageError("give --as and your name as the witness lists it, such as ada.example");

@@ -49,28 +49,33 @@ export async function runShare(run: Run): Promise<number> {
   await checkServer(run);
   return orVerdictCode(io, async () => {
     const session = await sessionNamed(run, args[0] ?? "");
-    const asked: NewShare = { session, withholding, expiresAtMs, isLive };
+    const request: NewShare = { session, withholding, expiresAtMs, isLive };
     return withShares(run, (shares) => {
       return isLive
-        ? shareLive(run, shares, asked, base, delay)
-        : shareOnce(run, shares, asked, base);
+        ? shareLive(run, shares, request, base, delay)
+        : shareOnce(run, shares, request, base);
     });
   });
 }
 
-async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string): Promise<number> {
+async function shareOnce(
+  run: Run,
+  shares: Shares,
+  request: NewShare,
+  base: string,
+): Promise<number> {
   const places: WithheldPlace[] = [];
-  const matches = new Matches(asked.withholding.texts ?? []);
+  const matches = new Matches(request.withholding.texts ?? []);
   const check = async (made: RedactionResult) => {
     tellPlaces(run, places);
     if (!checkMatches(run, matches)) throw DECLINED;
-    const until = new Date(asked.expiresAtMs).toISOString();
+    const until = new Date(request.expiresAtMs).toISOString();
     if (!(await isAgreed(run, `Share ${amountOf(made)}, until ${until}?`))) throw DECLINED;
   };
   const onPlace = (place: WithheldPlace) => void places.push(place);
   try {
     const options = { ...warnings(run), nowMs: Date.now, onPlace, matches, check };
-    const { token, share, redacted } = await createShare(nodeHost, shares, asked, options);
+    const { token, share, redacted } = await createShare(nodeHost, shares, request, options);
     await printLink(run, share, `${base}/#/share/${token}`, amountOf(redacted));
     return 0;
   } catch (cause) {
@@ -82,17 +87,17 @@ async function shareOnce(run: Run, shares: Shares, asked: NewShare, base: string
 async function shareLive(
   run: Run,
   shares: Shares,
-  asked: NewShare,
+  request: NewShare,
   base: string,
   delay: number,
 ): Promise<number> {
   const { io } = run;
-  const rules = asked.withholding.rules.join(", ") || NO_RULES;
-  const question = `Share ${asked.session.id} live: each turn once it is signed, rules: ${rules}?`;
+  const rules = request.withholding.rules.join(", ") || NO_RULES;
+  const question = `Share ${request.session.id} live: each turn once it is signed, rules: ${rules}?`;
   if (!(await isAgreed(run, question))) return EXIT_DECLINED;
-  const { token, share } = await addShare(shares, asked, Date.now());
+  const { token, share } = await addShare(shares, request, Date.now());
   await printLink(run, share, `${base}/#/share/${token}`, "live");
-  const end = await followLive(nodeHost, shares, share, asked, {
+  const end = await followLive(nodeHost, shares, share, request, {
     ...warnings(run),
     delay,
     nowMs: Date.now,
@@ -164,12 +169,14 @@ function directoryOf({ options }: Run): string {
 }
 
 function baseOf(run: Run): string {
-  const asked = textOption("--url", run.options.url);
-  if (asked !== undefined && !/^https?:\/\/[^\s?#]+$/.test(asked)) {
-    throw new UsageError(`--url takes an address such as https://logs.example.com, not ${asked}`);
+  const urlOption = textOption("--url", run.options.url);
+  if (urlOption !== undefined && !/^https?:\/\/[^\s?#]+$/.test(urlOption)) {
+    throw new UsageError(
+      `--url takes an address such as https://logs.example.com, not ${urlOption}`,
+    );
   }
   const served = readServedViewer(directoryOf(run))?.url;
-  return (asked ?? served ?? `http://${HOST_DEFAULT}:${PORT_DEFAULT}`).replace(/\/+$/, "");
+  return (urlOption ?? served ?? `http://${HOST_DEFAULT}:${PORT_DEFAULT}`).replace(/\/+$/, "");
 }
 
 async function sessionNamed(run: Run, name: string) {
@@ -231,8 +238,8 @@ function rowOf(share: Share, nowMs: number): string[] {
   const { id, session, rules, createdAt, expiresAt, revokedAt, isLive } = share;
   const state = shareState(share, nowMs);
   const since = state === "revoked" ? revokedAt : `until ${expiresAt}`;
-  const told = [isLive && state === "valid" ? "live" : state, since].join(" ");
-  return [id, session, rules.join(", "), createdAt, told];
+  const stateText = [isLive && state === "valid" ? "live" : state, since].join(" ");
+  return [id, session, rules.join(", "), createdAt, stateText];
 }
 
 /** Without the token's hash. */

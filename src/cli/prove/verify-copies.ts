@@ -67,9 +67,9 @@ export async function* verifyCopies(
 
 /** The key in the file that `--key` names. */
 export async function readKeyOption(options: Run["options"]): Promise<Uint8Array | null> {
-  const named = textOption("--key", options.key);
+  const keyName = textOption("--key", options.key);
   const { readPublicKeyFile } = await import("../../trust/keys/key-files.ts");
-  return named === undefined ? null : readPublicKeyFile(named);
+  return keyName === undefined ? null : readPublicKeyFile(keyName);
 }
 
 /** One line with the verdict, then what it is based on. */
@@ -145,9 +145,9 @@ export async function* verifyProofs(
 function describeProof(report: ProofReport): string[] {
   const { path, verdict, lines, findings } = report;
   const reasons = findings.filter((each) => each.verdict === verdict || !each.verdict);
-  const shown =
+  const lineText =
     lines.length > 0 ? countText(lines.length, "line") : "one checkpoint continues another";
-  const amount = `: ${shown}; it says nothing about other lines`;
+  const amount = `: ${lineText}; it says nothing about other lines`;
   return [
     `${path}: ${verdict}${verdict === "verified" ? amount : ""}`,
     ...(verdict === "tampered" || verdict === "unreadable" ? [] : proofFacts(report)),

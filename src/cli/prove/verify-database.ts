@@ -51,12 +51,12 @@ export async function* verifyDatabase(
       },
     });
     // Paths of the temporary files would mean nothing to the user.
-    const named = (report: VerifyReport): VerifyReport =>
+    const withName = (report: VerifyReport): VerifyReport =>
       JSON.parse(JSON.stringify(report).replaceAll(scratch, source.place));
     try {
       for await (const report of reports) {
         missing.delete(report.session ?? "");
-        yield named(report);
+        yield withName(report);
       }
     } finally {
       logs.close();
@@ -96,14 +96,14 @@ export class DatabaseFiles {
 
   async during<T>(path: string, judge: () => Promise<T>): Promise<T> {
     let state = this.#streams.get(path);
-    const own = state;
+    const stream = state;
     for (; state !== undefined && !this.#written.has(state.path); ) {
       await this.#write(state);
       state = state.base > 0 ? this.#streams.get(state.fork?.source ?? "") : undefined;
     }
     const result = await judge();
-    if (own !== undefined && own.forks === 0) {
-      rmSync(join(this.#logs, own.file), { force: true });
+    if (stream !== undefined && stream.forks === 0) {
+      rmSync(join(this.#logs, stream.file), { force: true });
       this.#written.delete(path);
     }
     return result;

@@ -50,14 +50,14 @@ export type WitnessedReport<R> = R & { readonly witnessed?: readonly Cosignature
 export class WitnessJudge {
   readonly #run: Run;
   readonly #judging: UserJudging;
-  readonly #known: readonly Witness[];
-  readonly #kept: WitnessFolder = witnessFolder();
+  readonly #witnesses: readonly Witness[];
+  readonly #folder: WitnessFolder = witnessFolder();
   readonly #required: readonly string[];
 
   constructor(run: Run, judging: UserJudging) {
     this.#run = run;
     this.#judging = judging;
-    this.#known = readWitnesses(userPaths());
+    this.#witnesses = readWitnesses(userPaths());
     this.#required = textOptions("--require-witness", run.options.requireWitness) ?? [];
   }
 
@@ -82,7 +82,7 @@ export class WitnessJudge {
   ): Promise<WitnessedReport<R>> {
     const { log, signed_through: through, verdict } = report;
     if (verdict === "tampered" || verdict === "unreadable") return report;
-    const parts = { known: this.#known, kept: this.#kept, find, mayBeOlder };
+    const parts = { known: this.#witnesses, kept: this.#folder, find, mayBeOlder };
     const one = new OneLog(report, this.#keysOf(report, key), parts);
     if (log !== null && through !== null) {
       // The log may be rows of a database, of which there is no file.
@@ -98,7 +98,7 @@ export class WitnessJudge {
 
   async #judge(one: OneLog, log: string): Promise<void> {
     const { askWitness, origin, tsaCa } = this.#run.options;
-    for (const { text, isGivenUp } of this.#kept.notes(log)) {
+    for (const { text, isGivenUp } of this.#folder.notes(log)) {
       await (isGivenUp ? one.givenUp(text) : one.cosigned(text));
     }
     if (askWitness === true) await one.ask(textOption("--origin", origin));
@@ -108,14 +108,14 @@ export class WitnessJudge {
   /** The trusted keys that signed the log. */
   #keysOf(
     { keys, session, signed_through: through }: JudgedReport,
-    given: Uint8Array | null,
+    submitted: Uint8Array | null,
   ): Uint8Array[] {
     const trusted = transcriptKeys(this.#judging.trust, session);
-    const own = given ? [given] : [];
+    const ownProofs = submitted ? [submitted] : [];
     return keys.flatMap(({ kid, trusted: isTrusted }) => {
       const key = kid !== null && isTrusted ? trusted.byKid(kid, through?.ts ?? "") : null;
-      const isGiven = given !== null && kid === kidOf(nodeCrypto, given);
-      return key?.publicKey ? [key.publicKey] : isGiven ? own : [];
+      const isGiven = submitted !== null && kid === kidOf(nodeCrypto, submitted);
+      return key?.publicKey ? [key.publicKey] : isGiven ? ownProofs : [];
     });
   }
 }
@@ -126,8 +126,8 @@ class OneLog {
   readonly #report: JudgedReport;
   readonly #find: FindCheckpoint;
   readonly #keys: readonly Uint8Array[];
-  readonly #known: readonly Witness[];
-  readonly #kept: WitnessFolder;
+  readonly #witnesses: readonly Witness[];
+  readonly #folder: WitnessFolder;
   readonly #mayBeOlder: boolean;
 
   constructor(
@@ -144,8 +144,8 @@ class OneLog {
     this.#report = report;
     this.#keys = keys;
     this.#find = parts.find;
-    this.#known = parts.known;
-    this.#kept = parts.kept;
+    this.#witnesses = parts.known;
+    this.#folder = parts.kept;
     this.#mayBeOlder = parts.mayBeOlder;
   }
 
@@ -159,7 +159,7 @@ class OneLog {
       this.#note("a note of a witness is not signed by a key of this log, and does not count");
       return false;
     }
-    const by = witnessesOf(signed, this.#known);
+    const by = witnessesOf(signed, this.#witnesses);
     if (by.length === 0) this.#note("a note is not cosigned by a witness in your list");
     for (const { witness, time } of by) {
       const when = new Date(time * 1000).toISOString();
@@ -182,7 +182,9 @@ class OneLog {
 
   async givenUp(text: string): Promise<void> {
     const signed = noteOfLog(text, this.#log, this.#keys);
-    const names = signed ? witnessesOf(signed, this.#known).map(({ witness }) => witness.name) : [];
+    const names = signed
+      ? witnessesOf(signed, this.#witnesses).map(({ witness }) => witness.name)
+      : [];
     this.#note(
       `${names.join(", ") || "a witness"} cosigned checkpoint ${signed?.at.seq ?? "?"}, which was ` +
         "given up by `keys head accept`: no witness follows this log any more",
@@ -191,11 +193,11 @@ class OneLog {
 
   /** Asks every known witness. Freshness was asked for, so that no answer is `unpinned`. */
   async ask(origin: string | undefined): Promise<void> {
-    const names = new Set(this.#kept.notes(this.#log).map(({ text }) => nameInNote(text)));
+    const names = new Set(this.#folder.notes(this.#log).map(({ text }) => nameInNote(text)));
     if (origin !== undefined) names.add(origin);
     let answers = 0;
     for (const name of names) {
-      for (const witness of name === null ? [] : this.#known) {
+      for (const witness of name === null ? [] : this.#witnesses) {
         try {
           const newest = await askNewest(witness, originOf(name ?? "", this.#log), Date.now);
           if (newest === null) this.#note(`${witness.name} has not seen this log`);
@@ -207,7 +209,7 @@ class OneLog {
     }
     if (answers > 0) return;
     const why =
-      this.#known.length === 0
+      this.#witnesses.length === 0
         ? "you list none"
         : names.size === 0
           ? "the name in the log's origin is not known here; give --origin"
@@ -216,11 +218,11 @@ class OneLog {
   }
 
   async stamps(caFile: string | null): Promise<void> {
-    for (const { path, seq, line } of this.#kept.stamps(this.#log)) {
+    for (const { path, seq, line } of this.#folder.stamps(this.#log)) {
       const what = `the time stamp ${path} of checkpoint ${seq}`;
-      const found = await this.#find(seq);
+      const checkpoint = await this.#find(seq);
       const stamped = await checkStamp(path, line, caFile);
-      if (found?.line !== line)
+      if (checkpoint?.line !== line)
         this.#say("TIMESTAMPED", `${what} is of another line than the log's`);
       else if (stamped.is === "valid") {
         this.#say("TIMESTAMPED", `${what} holds: it existed by ${stamped.time}`);
@@ -264,7 +266,7 @@ class OneLog {
       ),
     );
     const bytes = concat(note, utf8("\n"), compared.evidence ?? new Uint8Array(0));
-    const path = await this.#kept.keepEvidence(this.#log, bytes);
+    const path = await this.#folder.keepEvidence(this.#log, bytes);
     const message = `${who}: another line of checkpoint ${seq}; both are signed, and kept in ${path}`;
     this.#say("FORK", message, "rollback");
     return null;

@@ -68,25 +68,25 @@ const VALUES: Readonly<Record<string, RegExp>> = {
 /** The options of a hook's command line; null if it is not plainly one. */
 export function hookAskedFor([command, ...rest]: readonly string[]): HookOptions | null {
   if (command !== "record") return null;
-  const given = new Map<string, string>();
+  const values = new Map<string, string>();
   while (rest.length > 0) {
     const flag = rest.shift() ?? "";
     const value = rest[0];
     const allowed = Object.hasOwn(VALUES, flag) ? VALUES[flag] : undefined;
-    if (allowed === undefined || given.has(flag)) return null;
+    if (allowed === undefined || values.has(flag)) return null;
     const isValue = value !== undefined && allowed.test(value);
     if (isValue) rest.shift();
     else if (flag !== "--sign") return null;
-    given.set(flag, isValue ? value : "turn");
+    values.set(flag, isValue ? value : "turn");
   }
-  const from = HOOK_SOURCES.find((source) => source === given.get("--from"));
-  const withinMs = Number(given.get("--within") ?? WITHIN_MS);
+  const from = HOOK_SOURCES.find((source) => source === values.get("--from"));
+  const withinMs = Number(values.get("--within") ?? WITHIN_MS);
   if (from === undefined || withinMs < WITHIN_MS_LEAST || withinMs > WITHIN_MS_MOST) return null;
   return {
     from,
     withinMs,
-    root: given.get("--root"),
-    durability: given.get("--durability") === "os" ? "os" : "disk",
-    sign: given.has("--sign") ? (given.get("--sign") === "append" ? "append" : "turn") : false,
+    root: values.get("--root"),
+    durability: values.get("--durability") === "os" ? "os" : "disk",
+    sign: values.has("--sign") ? (values.get("--sign") === "append" ? "append" : "turn") : false,
   };
 }

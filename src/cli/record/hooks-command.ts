@@ -99,9 +99,11 @@ async function settingsOf({ options }: Run): Promise<{ from: HookSource; path: s
   const { join } = await import("node:path");
   const isCodex = options.for === "codex";
   const [folder, name] = isCodex ? [".codex", "hooks.json"] : [".claude", "settings.json"];
-  const own = process.env[isCodex ? "CODEX_HOME" : "CLAUDE_CONFIG_DIR"];
+  const ownDirectory = process.env[isCodex ? "CODEX_HOME" : "CLAUDE_CONFIG_DIR"];
   const directory =
-    options.project === true ? join(process.cwd(), folder) : own || join(homedir(), folder);
+    options.project === true
+      ? join(process.cwd(), folder)
+      : ownDirectory || join(homedir(), folder);
   return { from: isCodex ? "codex-hooks" : "claude-code-hooks", path: join(directory, name) };
 }
 

@@ -50,9 +50,9 @@ export async function recordInput(
   options: RecordingOptions,
 ): Promise<RecordOutcome> {
   const { input, isSkipping, isAcknowledging, io } = options;
-  const known = new KnownRows(session);
+  const knownRows = new KnownRows(session);
   const recorder = new Recorder(session, (offset, native) => {
-    if (isAcknowledging) io.out(JSON.stringify({ offset, ...known.ackOf(native) }));
+    if (isAcknowledging) io.out(JSON.stringify({ offset, ...knownRows.ackOf(native) }));
   });
   let { start } = options;
   let skipped = 0;
@@ -82,7 +82,7 @@ export async function recordInput(
     skipped++;
   }
   await recorder.finish();
-  known.tell(io);
+  knownRows.tell(io);
   if (skipped > 0)
     io.err(`${skipped} malformed ${skipped === 1 ? "line was" : "lines were"} skipped`);
   if (input.droppedBytes > 0) {

@@ -18,10 +18,10 @@ export function checkChoice(option: string, value: unknown, choices: readonly un
 /** Like `checkChoice`, for a value that is required. */
 export function requireChoice(option: string, value: unknown, choices: readonly unknown[]): void {
   if (choices.includes(value)) return;
-  const allowed = choices.map(shown);
+  const allowed = choices.map(valueText);
   const last = allowed.pop();
   const all = allowed.length === 0 ? last : `${allowed.join(", ")} or ${last}`;
-  throw badOption(option, `cannot be ${shown(value)}; choose ${all}`);
+  throw badOption(option, `cannot be ${valueText(value)}; choose ${all}`);
 }
 
 /** `reason`: what is wrong with the value, and what to pass instead. */
@@ -54,19 +54,19 @@ const KINDS: Readonly<Record<OptionKind, readonly [string, (value: unknown) => b
  * type. `of` names the function that takes them: `openStreams`.
  */
 export function checkOptions(of: string, options: unknown, kinds: OptionKinds<object>): void {
-  const known = kinds as Readonly<Record<string, OptionKind>>;
+  const kindByName = kinds as Readonly<Record<string, OptionKind>>;
   checkData(of, options, "options");
   for (const [name, value] of Object.entries(options as object)) {
     if (value === undefined) continue;
-    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (kind === undefined) throw unknownOption(of, name, Object.keys(known));
+    const kind = Object.hasOwn(kindByName, name) ? kindByName[name] : undefined;
+    if (kind === undefined) throw unknownOption(of, name, Object.keys(kindByName));
     checkKind(name, value, kind);
   }
 }
 
 export function checkKind(option: string, value: unknown, kind: OptionKind): void {
   const [wanted, isOne] = KINDS[kind];
-  if (!isOne(value)) throw badOption(option, `cannot be ${shown(value)}; give ${wanted}`);
+  if (!isOne(value)) throw badOption(option, `cannot be ${valueText(value)}; give ${wanted}`);
 }
 
 /**
@@ -74,12 +74,12 @@ export function checkKind(option: string, value: unknown, kind: OptionKind): voi
  * follows; refuses none and both.
  */
 export function rootIn(of: string, options: object, documents: string): string {
-  const given = options as Readonly<Record<string, unknown>>;
-  const names = ["root", documents].filter((name) => given[name] !== undefined);
+  const values = options as Readonly<Record<string, unknown>>;
+  const names = ["root", documents].filter((name) => values[name] !== undefined);
   const [name = "root"] = names;
   if (names.length > 1) throw badOption(documents, `of ${of} is another word for root; give one`);
-  checkKind(name, given[name], "text");
-  return given[name] as string;
+  checkKind(name, values[name], "text");
+  return values[name] as string;
 }
 
 /** Like `badOption`, for an argument that has no option name. */
@@ -94,15 +94,16 @@ export function badArgument(
 }
 
 /** Refuses a value that is not an object with fields. */
-export function checkData(of: string, given: unknown, name = "data"): void {
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
-  throw badArgument(of, `takes its ${name} as an object, not ${shown(given)}`);
+export function checkData(of: string, data: unknown, name = "data"): void {
+  if (typeof data === "object" && data !== null && !Array.isArray(data)) return;
+  throw badArgument(of, `takes its ${name} as an object, not ${valueText(data)}`);
 }
 
 /** Refuses a value that is not a list of objects. */
-export function checkList(of: string, given: unknown, name: string): void {
-  if (!Array.isArray(given)) throw badArgument(of, `takes a list of ${name}, not ${shown(given)}`);
-  for (const item of given) checkData(of, item, name);
+export function checkList(of: string, list: unknown, name: string): void {
+  if (!Array.isArray(list))
+    throw badArgument(of, `takes a list of ${name}, not ${valueText(list)}`);
+  for (const item of list) checkData(of, item, name);
 }
 
 /** Refuses a value that is not bytes. */
@@ -120,7 +121,7 @@ export function checkStretch(bytePos: unknown, length: unknown): void {
 /** Refuses a value that is not a whole number from 0 up. */
 export function checkWhole(option: string, value: unknown): void {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return;
-  throw badOption(option, `cannot be ${shown(value)}; give a whole number from 0 on`);
+  throw badOption(option, `cannot be ${valueText(value)}; give a whole number from 0 on`);
 }
 
 /**
@@ -148,14 +149,14 @@ export function nearest(word: string, choices: readonly string[]): string | null
   return choices.find((each) => plain(each) === plain(word)) ?? choices.find(isNear) ?? null;
 }
 
-function unknownOption(of: string, name: string, known: readonly string[]): VerbatimError {
-  const meant = nearest(name, known);
-  const hint = meant === null ? `it takes ${known.join(", ")}` : `did you mean ${meant}?`;
+function unknownOption(of: string, name: string, optionNames: readonly string[]): VerbatimError {
+  const meant = nearest(name, optionNames);
+  const hint = meant === null ? `it takes ${optionNames.join(", ")}` : `did you mean ${meant}?`;
   return badOption(oneLine(name, SHOWN_CHARS_MAX), `is not an option of ${of}: ${hint}`);
 }
 
 /** Short and on one line: a caller may have passed anything. */
-function shown(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(oneLine(value, SHOWN_CHARS_MAX));
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object" && value !== null) return "an object";

@@ -252,8 +252,8 @@ class NodeDirectory implements Directory {
     if (!opened.isFile()) throw unsafePath(path, this.path, new Error("not a regular file"));
     if (this.#mustBeAt === null) return;
     for (let look = 0; look < LOOKS; look++) {
-      const found = realpathSync(this.path) === this.#mustBeAt ? lstatSync(path) : null;
-      if (opened.ino === found?.ino && opened.dev === found.dev) continue;
+      const stats = realpathSync(this.path) === this.#mustBeAt ? lstatSync(path) : null;
+      if (opened.ino === stats?.ino && opened.dev === stats.dev) continue;
       throw unsafePath(path, this.#mustBeAt, new Error("the directory was moved while opening"));
     }
   }

@@ -79,9 +79,9 @@ export const nodeSurroundings: Surroundings = {
     try {
       const place = join(realpathSync(root), relative(resolve(root), resolve(path)));
       if (realPathOf(descriptor, path) !== place) throw unsafePath(path, root);
-      const found = fstatSync(descriptor);
-      if (!found.isFile() && !found.isDirectory()) throw unsafePath(path, root);
-      fchmodSync(descriptor, (found.mode & 0o7000) | mode);
+      const stats = fstatSync(descriptor);
+      if (!stats.isFile() && !stats.isDirectory()) throw unsafePath(path, root);
+      fchmodSync(descriptor, (stats.mode & 0o7000) | mode);
     } finally {
       closeSync(descriptor);
     }
@@ -89,29 +89,29 @@ export const nodeSurroundings: Surroundings = {
 };
 
 function surroundingFile(name: string, path: string): SurroundingFile | null {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return null;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
   return {
     name,
-    kind: kindOf(found),
-    mode: found.mode & PERMISSIONS,
-    identity: `${found.dev}:${found.ino}`,
-    mtimeMs: found.mtimeMs,
+    kind: kindOf(stats),
+    mode: stats.mode & PERMISSIONS,
+    identity: `${stats.dev}:${stats.ino}`,
+    mtimeMs: stats.mtimeMs,
   };
 }
 
-function kindOf(found: Stats): SurroundingFile["kind"] {
-  if (found.isFile()) return "file";
-  if (found.isDirectory()) return "directory";
-  return found.isSymbolicLink() ? "link" : "other";
+function kindOf(stats: Stats): SurroundingFile["kind"] {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "other";
 }
 
 /**
  * The real path of an open file. Without /proc (macOS) the path is resolved again, which is weaker.
  */
 function realPathOf(descriptor: number, path: string): string {
-  const own = `/proc/self/fd/${descriptor}`;
-  return existsSync(own) ? readlinkSync(own) : realpathSync(path);
+  const descriptorPath = `/proc/self/fd/${descriptor}`;
+  return existsSync(descriptorPath) ? readlinkSync(descriptorPath) : realpathSync(path);
 }
 
 function unsafePath(path: string, root: string): VerbatimError<"UNSAFE_PATH"> {

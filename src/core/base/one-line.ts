@@ -29,6 +29,6 @@ export function oneLine(text: string, charsMax: number): string {
     .trim();
   const characters = Array.from(clean);
   if (characters.length <= charsMax) return clean;
-  const shown = characters.slice(0, charsMax - 1).join("");
-  return `${shown.trimEnd()}…`;
+  const start = characters.slice(0, charsMax - 1).join("");
+  return `${start.trimEnd()}…`;
 }

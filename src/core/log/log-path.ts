@@ -24,10 +24,10 @@ export interface LogPathOptions {
 
 export async function openLogPath(
   host: Host,
-  given: string,
+  name: string,
   { create, root }: LogPathOptions,
 ): Promise<LogPath> {
-  const path = root === undefined ? resolve(given) : join(resolve(root), ...logSegments(given));
+  const path = root === undefined ? resolve(name) : join(resolve(root), ...logSegments(name));
   try {
     const directory = await host.files.openDirectory(dirname(path), { create, root });
     const place = { directory, name: basename(path), path };

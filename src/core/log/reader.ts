@@ -239,10 +239,10 @@ export class LogReader implements AsyncIterable<LogLine> {
 
   /** Limits the range to the log as it is now, and reports the bytes after its end. */
   async #within(place: LogPath, file: OpenFile, range: ReadRange): Promise<Stretch> {
-    const found = await findEnd(place, file, this.#options.takesUnterminated === true);
-    const { end, lacksLastLf } = found;
-    this.report.tornBytes = found.tornBytes;
-    this.report.unfinishedBytes = found.unfinishedBytes;
+    const logEnd = await findEnd(place, file, this.#options.takesUnterminated === true);
+    const { end, lacksLastLf } = logEnd;
+    this.report.tornBytes = logEnd.tornBytes;
+    this.report.unfinishedBytes = logEnd.unfinishedBytes;
     const from = range.from ?? START;
     const to = Math.min(range.to ?? end, end);
     // Such a line ends where its LF will be; a reader of it continues from there.

@@ -36,14 +36,14 @@ export class LogWindow {
   readonly #file: OpenFile;
   readonly #lacksLastLf: boolean;
 
-  private constructor(path: string, place: LogPath, file: OpenFile, found: LogEnd) {
+  private constructor(path: string, place: LogPath, file: OpenFile, logEnd: LogEnd) {
     this.path = path;
     this.#place = place;
     this.#file = file;
-    this.tornBytes = found.tornBytes;
-    this.unfinishedBytes = found.unfinishedBytes;
-    this.bytesEnd = found.end;
-    this.#lacksLastLf = found.lacksLastLf;
+    this.tornBytes = logEnd.tornBytes;
+    this.unfinishedBytes = logEnd.unfinishedBytes;
+    this.bytesEnd = logEnd.end;
+    this.#lacksLastLf = logEnd.lacksLastLf;
   }
 
   /** `path` is an id below `root`; nothing outside is ever opened. */

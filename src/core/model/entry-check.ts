@@ -97,9 +97,9 @@ const PART_TYPES = Object.keys(PARTS);
 
 const part: Check = (value, copy) => {
   const given = copy.plain(value);
-  const type = copy.within(given, "type", (said) =>
-    PART_TYPES.includes(said as string)
-      ? (said as Part["type"])
+  const type = copy.within(given, "type", (typeName) =>
+    PART_TYPES.includes(typeName as string)
+      ? (typeName as Part["type"])
       : copy.refuse(`expected one of ${PART_TYPES.join(", ")}`),
   );
   // Keeps the type that was read: a getter may return another one next time.
@@ -149,8 +149,8 @@ const LABELS: Readonly<Record<keyof SessionLabels, Field>> = {
   user: optional(label),
   metadata: optional((value, copy) => {
     const { metadataCharsMax } = LABEL_LIMITS;
-    const given = object(value, copy);
-    if (JSON.stringify(given).length <= metadataCharsMax) return given;
+    const fields = object(value, copy);
+    if (JSON.stringify(fields).length <= metadataCharsMax) return fields;
     return copy.refuse(`longer than ${metadataCharsMax} characters as JSON`);
   }),
 };
@@ -170,21 +170,21 @@ const INSTEAD: Readonly<Record<string, string>> = {
  *
  * @example checkedEntry({ kind: "message", role: "user", content: "Hi" }) // refused: content
  */
-export function checkedEntry(given: unknown): NewEntry {
+export function checkedEntry(value: unknown): NewEntry {
   const copy = new PlainCopy();
-  return copy.run(() => shaped(copy.plain(given), ENTRY, copy, "an entry") as unknown as NewEntry);
+  return copy.run(() => shaped(copy.plain(value), ENTRY, copy, "an entry") as unknown as NewEntry);
 }
 
 /** The labels of a session as they will be written; throws INVALID_ENTRY. */
-export function checkedLabels(given: SessionLabels): SessionLabels {
+export function checkedLabels(labels: SessionLabels): SessionLabels {
   const copy = new PlainCopy();
-  return copy.run(() => shaped(copy.plain(given), LABELS, copy, "a session's labels"));
+  return copy.run(() => shaped(copy.plain(labels), LABELS, copy, "a session's labels"));
 }
 
-function shaped(given: object, shape: Shape, copy: PlainCopy, what: string) {
+function shaped(fields: object, shape: Shape, copy: PlainCopy, what: string) {
   const copied: Record<string, unknown> = {};
-  for (const key of Object.keys(given)) {
-    copy.within(given, key, (value) => {
+  for (const key of Object.keys(fields)) {
+    copy.within(fields, key, (value) => {
       if (value === undefined) return;
       const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
       const checked = field ? field.check(value, copy) : unknown(key, shape, copy, what);

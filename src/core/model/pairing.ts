@@ -103,15 +103,19 @@ export class CallPairing<At> {
       this.#nameless.push(call);
     } else {
       const key = keyOf(callId);
-      const said = fingerprint(`${tool}\n${compactJson(input)}`);
+      const fingerprintOfCall = fingerprint(`${tool}\n${compactJson(input)}`);
       const before = this.#open.get(key) ?? [];
       const isAgain = before.some((each) => {
-        return each.said === said && each.turn === this.#turn && !isOneEntry(each.message, message);
+        return (
+          each.said === fingerprintOfCall &&
+          each.turn === this.#turn &&
+          !isOneEntry(each.message, message)
+        );
       });
       if (isAgain) return false;
       const isShared = isOne(before.at(-1)?.message ?? null, message);
       if (!isShared) this.#pass(before.splice(0));
-      before.push({ call, said, turn: this.#turn, message });
+      before.push({ call, said: fingerprintOfCall, turn: this.#turn, message });
       this.#open.delete(key); // Re-inserted as the latest.
       this.#open.set(key, before);
       this.#openCount++;

@@ -72,7 +72,8 @@ export class PlainCopy {
   json(value: unknown): unknown {
     if (value === null || typeof value === "string" || typeof value === "boolean") return value;
     if (typeof value === "number") return this.number(value);
-    if (typeof value !== "object") return this.refuse(`${named(value)} cannot be written as JSON`);
+    if (typeof value !== "object")
+      return this.refuse(`${typeName(value)} cannot be written as JSON`);
     if (this.#path.length > ENTRY_DEPTH_MAX) {
       this.refuse(`it nests more than ${ENTRY_DEPTH_MAX} deep, or contains itself`);
     }
@@ -111,7 +112,7 @@ export class PlainCopy {
     const isPlain = prototype === null || Object.getPrototypeOf(prototype) === null;
     return isPlain
       ? value
-      : this.refuse(`${named(value)} would change in JSON; pass a plain object`);
+      : this.refuse(`${typeName(value)} would change in JSON; pass a plain object`);
   }
 
   #object(value: object): object {
@@ -142,7 +143,7 @@ export function setField(object: Record<string, unknown>, key: string, value: un
 const OWN_FIELD = { configurable: true, enumerable: true, writable: true };
 
 /** The kind of a value ("a function", "a Map"), never its contents. */
-function named(value: unknown): string {
+function typeName(value: unknown): string {
   if (typeof value !== "object" || value === null) return `a ${typeof value}`;
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name;
   return typeof name === "string" && name !== "" ? `a ${oneLine(name, SHOWN_CHARS_MAX)}` : "it";

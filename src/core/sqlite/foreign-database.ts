@@ -101,14 +101,14 @@ interface Look {
 }
 
 function lookAt(path: string): Look | null {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return null;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
   const header = headerOf(path);
   const logSize = lstatSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? null;
   const hasShm = lstatSync(`${path}-shm`, { throwIfNoEntry: false }) !== undefined;
   const isWal = header[19] === 2;
   const isLocked = !isWal || (logSize !== null && (hasShm || logSize > 0));
-  const { size, mtimeMs, ino } = found;
+  const { size, mtimeMs, ino } = stats;
   return { size, mtimeMs, ino, isWal, logSize, hasShm, isLocked };
 }
 

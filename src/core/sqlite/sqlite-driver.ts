@@ -52,11 +52,11 @@ export function remedyOf(problem: string, otherwise: string): string {
   return problem === "NO_SQLITE" ? NO_SQLITE_REMEDY : otherwise;
 }
 
-let kept: Driver | null = null;
+let loadedDriver: Driver | null = null;
 
 export function loadDriver(): Driver {
-  kept ??= findDriver(loadModule);
-  return kept;
+  loadedDriver ??= findDriver(loadModule);
+  return loadedDriver;
 }
 
 /** Bundlers leave `getBuiltinModule` as it is. */

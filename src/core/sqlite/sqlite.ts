@@ -164,9 +164,9 @@ export async function lookIntoCache(
   columns: readonly string[],
 ): Promise<CacheLook<readonly (readonly SqlValue[])[]>> {
   try {
-    const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return { state: "missing" };
-    if (!found.isFile()) return { state: "unreadable", problem: "EINVAL" };
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return { state: "missing" };
+    if (!stats.isFile()) return { state: "unreadable", problem: "EINVAL" };
     const { DatabaseSync } = loadDriver();
     const database = new DatabaseSync(readOnlyUri(path), { readOnly: true });
     try {
@@ -257,9 +257,9 @@ function makeFile(path: string): void {
     closeSync(openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600));
   } catch (cause) {
     if (errnoOf(cause) !== "EEXIST") throw cause;
-    const found = lstatSync(path);
-    if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
-    if ((found.mode & 0o077) !== 0) chmodSync(path, 0o600);
+    const stats = lstatSync(path);
+    if (!stats.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
+    if ((stats.mode & 0o077) !== 0) chmodSync(path, 0o600);
   }
 }
 
@@ -283,9 +283,9 @@ function open({ DatabaseSync }: Driver, path: string, schema: string): Cache {
 
 /** Opens a file that others may have made under the same name, and touches only our own. */
 function openOurs(driver: Driver, path: string, schema: string): Cache {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) makeFile(path);
-  else if (!found.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) makeFile(path);
+  else if (!stats.isFile()) throw Object.assign(new Error("not a file"), { code: "EINVAL" });
   const database = new driver.DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   let isOurs: boolean;
   try {

@@ -26,7 +26,7 @@ export interface UnescapedText {
   at(index: number): number;
 }
 
-/** `isAscii`: characters outside ASCII become `OTHER`. */
+/** `isAscii`: characters outside ASCII become `OTHER_CHARACTER`. */
 export function unescapeOnce(given: string, isAscii = true): UnescapedText {
   const pieces: string[] = [];
   /** Indexes after each escape: in the result, and in the text passed. */

@@ -141,8 +141,8 @@ export class AnthropicMessage implements EventFold<AnthropicResult> {
       ...beyond({ ...this.#ending?.copy, type: "message_delta" }, ["stop_reason"]),
     ];
     const usage = usageOf(this.#usage?.copy ?? null);
-    const said = { parts, model: this.#model, messageId: this.#id, usage };
-    return assistantEntry({ ...said, stopReason: this.#stopReason }, isPartial);
+    const message = { parts, model: this.#model, messageId: this.#id, usage };
+    return assistantEntry({ ...message, stopReason: this.#stopReason }, isPartial);
   }
 
   result(): AnthropicResult {
@@ -241,8 +241,8 @@ export class AnthropicMessage implements EventFold<AnthropicResult> {
   #count(usage: unknown): void {
     if (usage === null || usage === undefined) return;
     if (!isObject(usage)) throw this.#bad("usage is not an object");
-    const said = Object.entries(usage).filter(([, count]) => count !== null);
-    const merged = { ...this.#usage?.copy, ...Object.fromEntries(said) };
+    const counts = Object.entries(usage).filter(([, count]) => count !== null);
+    const merged = { ...this.#usage?.copy, ...Object.fromEntries(counts) };
     this.#usage = this.#budget.replace(this.#usage, merged);
   }
 

@@ -249,10 +249,10 @@ class StreamCapture<Event, Result> implements Capture<Event, Result> {
   #made(isPartial: boolean): CapturedAnswer<Result> {
     const parts = this.#unknown.parts();
     try {
-      const said = this.#gathering.entry(isPartial);
+      const gathered = this.#gathering.entry(isPartial);
       const result = isPartial ? null : this.#gathering.result();
-      if (parts.length === 0) return { entry: said, result, error: null };
-      const whole = said ?? assistantEntry(NOTHING_SAID, true);
+      if (parts.length === 0) return { entry: gathered, result, error: null };
+      const whole = gathered ?? assistantEntry(NOTHING_SAID, true);
       return {
         entry: { ...whole, parts: [...(whole.parts ?? []), ...parts] },
         result,

@@ -46,8 +46,8 @@ class ReasoningDetails {
     if (!Array.isArray(chunks)) throw badStream("openai", "reasoning_details is not a list");
     for (const chunk of chunks) {
       if (!isObject(chunk)) throw badStream("openai", "a reasoning detail is not an object");
-      const known = this.#continuedBy(chunk);
-      if (known) this.#merge(known, chunk);
+      const call = this.#continuedBy(chunk);
+      if (call) this.#merge(call, chunk);
       else this.#list.push(this.#budget.block(chunk) as MutableJson);
     }
   }
@@ -63,12 +63,12 @@ class ReasoningDetails {
     return last && isText && last.index === undefined && isSame(last) ? last : undefined;
   }
 
-  #merge(known: MutableJson, chunk: JsonObject): void {
+  #merge(call: MutableJson, chunk: JsonObject): void {
     for (const [field, value] of Object.entries(this.#budget.copy(chunk))) {
       if (value === null || value === undefined || field === "__proto__") continue;
-      const before = known[field];
+      const before = call[field];
       const isJoined = JOINED.includes(field) && typeof before === "string";
-      known[field] = isJoined && typeof value === "string" ? before + value : value;
+      call[field] = isJoined && typeof value === "string" ? before + value : value;
     }
   }
 }
@@ -133,9 +133,9 @@ class ChatContent {
     if (piece === "") return;
     const last = chunks.at(-1);
     const before = last?.type === type ? (type === "text" ? last.text : thoughtIn(last)) : null;
-    const said = typeof before === "string" ? before + piece : piece;
+    const joined = typeof before === "string" ? before + piece : piece;
     if (typeof before === "string") chunks.pop();
-    const chunk = type === "text" ? said : [{ type: "text", text: said }];
+    const chunk = type === "text" ? joined : [{ type: "text", text: joined }];
     chunks.push({ type, [type]: chunk });
   }
 }
@@ -273,9 +273,9 @@ export class ChatChoice {
   }
 
   #callAt(index: number, id: unknown): ToolCall {
-    const known = this.#calls.findLast((call) => call.index === index);
-    const knownId = known?.fields.get("id") ?? null;
-    if (known && (!isText(id) || knownId === null || knownId === id)) return known;
+    const openCall = this.#calls.findLast((call) => call.index === index);
+    const knownId = openCall?.fields.get("id") ?? null;
+    if (openCall && (!isText(id) || knownId === null || knownId === id)) return openCall;
     const fields = new Map<string, unknown>([["type", "function"]]);
     const call: ToolCall = { index, fields, name: null, json: "" };
     this.#budget.spend(CAPTURED_BLOCK_BYTES);

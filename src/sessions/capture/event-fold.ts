@@ -42,8 +42,8 @@ export interface AssistantParts {
   readonly usage: Usage | null;
 }
 
-export function assistantEntry(said: AssistantParts, isPartial: boolean): NewEntry {
-  const { parts, model, messageId, stopReason, usage } = said;
+export function assistantEntry(message: AssistantParts, isPartial: boolean): NewEntry {
+  const { parts, model, messageId, stopReason, usage } = message;
   return {
     kind: "message",
     role: "assistant",

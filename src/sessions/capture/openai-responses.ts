@@ -83,8 +83,8 @@ function textsOf(list: unknown): readonly (string | null)[] {
 
 function callParts(item: JsonObject, tool: string, isWhole: boolean): readonly Part[] {
   const isCustom = item.type === "custom_tool_call";
-  const given = isCustom ? item.input : item.arguments;
-  const text = typeof given === "string" ? given : "";
+  const input = isCustom ? item.input : item.arguments;
+  const text = typeof input === "string" ? input : "";
   const read = isCustom ? { input: text } : readArguments(text);
   if (!isWhole || !read) {
     const { arguments: _, input: __, ...rest } = item;
@@ -141,14 +141,14 @@ export class ResponseMessage implements EventFold<OpenAIResult> {
 
   entry(isPartial: boolean): NewEntry | null {
     if (!this.#hasStarted) return null;
-    const said = {
+    const message = {
       parts: this.#inOrder().flatMap(({ native, isWhole }) => itemParts(native, isWhole)),
       model: this.#model,
       messageId: this.#id,
       stopReason: this.#stopReason,
       usage: usageOf(this.#usage?.copy ?? null),
     };
-    return assistantEntry(said, isPartial);
+    return assistantEntry(message, isPartial);
   }
 
   result(): OpenAIResult {
@@ -217,8 +217,8 @@ export class ResponseMessage implements EventFold<OpenAIResult> {
     const before = this.#items;
     for (const item of before.values()) item.release();
     try {
-      const items = output.map((given, index) => {
-        const item = new ResponseItem(this.#budget, this.#checkedItem({ item: given }));
+      const items = output.map((outputItem, index) => {
+        const item = new ResponseItem(this.#budget, this.#checkedItem({ item: outputItem }));
         item.hasEnded = item.native.status === "completed" || before.get(index)?.isWhole === true;
         return item;
       });

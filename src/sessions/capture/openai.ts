@@ -73,8 +73,8 @@ class ChatMessage implements EventFold<OpenAIResult> {
     }
     const usage = usageOf(this.#usage?.copy ?? null);
     const stopReason = first?.finishReason ?? null;
-    const said = { parts, model: this.#model, messageId: this.#id, stopReason, usage };
-    return assistantEntry(said, isPartial);
+    const message = { parts, model: this.#model, messageId: this.#id, stopReason, usage };
+    return assistantEntry(message, isPartial);
   }
 
   result(): OpenAIResult {

@@ -79,24 +79,24 @@ const DONE = "[DONE]";
 
 export class CaptureSource {
   readonly #provider: Provider;
-  readonly #given: object;
+  readonly #source: object;
   readonly #items: AsyncIterator<unknown> | null;
   readonly #sse: SseReader;
   #isOver = false;
 
-  constructor(provider: Provider, given: object, eventCharsMax: number) {
+  constructor(provider: Provider, source: object, eventCharsMax: number) {
     this.#provider = provider;
-    this.#given = given;
+    this.#source = source;
     this.#sse = new SseReader(provider, eventCharsMax);
-    const hasNoBody = isResponse(given) && given.body === null;
-    this.#items = hasNoBody ? null : iterate(isResponse(given) ? given.body : given);
+    const hasNoBody = isResponse(source) && source.body === null;
+    this.#items = hasNoBody ? null : iterate(isResponse(source) ? source.body : source);
   }
 
   /** The next event; null when there are no more. */
   async next(): Promise<{ readonly event: unknown } | null> {
-    const given = this.#given;
-    if (isResponse(given) && !given.ok) {
-      throw providerError(this.#provider, `http_${given.status}`, given);
+    const source = this.#source;
+    if (isResponse(source) && !source.ok) {
+      throw providerError(this.#provider, `http_${source.status}`, source);
     }
     while (true) {
       const data = this.#sse.next();
@@ -118,10 +118,10 @@ export class CaptureSource {
 
   /** Why there are no more events, when the SDK does not throw it; null when unknown. */
   async whyOver(): Promise<unknown> {
-    const { ended, done, controller } = this.#given as SdkStream;
+    const { ended, done, controller } = this.#source as SdkStream;
     if (ended === true && typeof done === "function") {
       try {
-        await done.call(this.#given);
+        await done.call(this.#source);
       } catch (error) {
         return error;
       }
@@ -137,7 +137,7 @@ export class CaptureSource {
     try {
       await this.#items?.return?.();
       // Closing an SDK's iterator before its first event leaves the connection open.
-      (this.#given as SdkStream).controller?.abort?.();
+      (this.#source as SdkStream).controller?.abort?.();
     } catch {
       // The connection is gone either way, and what arrived is kept.
     }
@@ -160,21 +160,21 @@ interface SdkStream {
   readonly done?: unknown;
 }
 
-function isResponse(given: object): given is { body: unknown; ok: boolean; status: number } {
-  return isObject(given) && "body" in given && typeof given.ok === "boolean";
+function isResponse(source: object): source is { body: unknown; ok: boolean; status: number } {
+  return isObject(source) && "body" in source && typeof source.ok === "boolean";
 }
 
 /** Refuses with BAD_SETTING a value that is not a stream, or one that is already being read. */
 function iterate(body: unknown): AsyncIterator<unknown> {
-  const given = (body ?? {}) as Partial<AsyncIterable<unknown> & PromiseLike<unknown>>;
+  const stream = (body ?? {}) as Partial<AsyncIterable<unknown> & PromiseLike<unknown>>;
   let iterator: AsyncIterator<unknown> | undefined;
   try {
-    iterator = given[Symbol.asyncIterator]?.();
+    iterator = stream[Symbol.asyncIterator]?.();
   } catch (cause) {
     throw badArgument("stream", "cannot be read; is it being read already?", cause);
   }
   if (iterator) return iterator;
-  if (typeof given.then === "function") {
+  if (typeof stream.then === "function") {
     throw badArgument("stream", "is a promise of a stream; await it first");
   }
   throw badArgument("stream", "must be a stream: an async iterable, a body or a Response");

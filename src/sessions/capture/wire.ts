@@ -40,13 +40,18 @@ export function providerName(provider: Provider, value: unknown): string | null 
  * none. Nulls, empty lists and the usual caller of a tool do not count. With `key`, the block is
  * named in it, too.
  */
-export function beyond(block: JsonObject, said: readonly string[], key?: string): readonly Part[] {
+export function beyond(
+  block: JsonObject,
+  fields: readonly string[],
+  key?: string,
+): readonly Part[] {
   const rest = Object.entries(block).filter(
-    ([name, value]) => name !== "type" && name !== key && !said.includes(name) && saysMore(value),
+    ([name, value]) => name !== "type" && name !== key && !fields.includes(name) && saysMore(value),
   );
   if (rest.length === 0) return [];
-  const named = key === undefined || !Object.hasOwn(block, key) ? [] : [[key, block[key]] as const];
-  return [otherPart(Object.fromEntries([["type", block.type], ...named, ...rest]))];
+  const keyField =
+    key === undefined || !Object.hasOwn(block, key) ? [] : [[key, block[key]] as const];
+  return [otherPart(Object.fromEntries([["type", block.type], ...keyField, ...rest]))];
 }
 
 export function otherPart(native: unknown): Part {

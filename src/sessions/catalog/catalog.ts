@@ -126,18 +126,18 @@ export class Catalog {
   async freshen(
     dialect: string,
     root: string,
-    found: Iterable<FoundLog>,
+    logs: Iterable<FoundLog>,
     summarise: Summarise,
     { sort = "updated", onProgress = () => {}, signal }: LineOptions = {},
   ): Promise<CatalogRefresh> {
     const place: CatalogRoot = { dialect, root: realRoot(root) };
-    const kept = await this.attempt((cache) => readLines(cache, place, sort), new Map());
+    const rows = await this.attempt((cache) => readLines(cache, place, sort), new Map());
     const lines: RowLine[] = [];
     const stale: number[] = [];
-    let known = 0;
-    for (const log of found) {
-      const line = kept.get(log.id);
-      if (line !== undefined) known++;
+    let freshCount = 0;
+    for (const log of logs) {
+      const line = rows.get(log.id);
+      if (line !== undefined) freshCount++;
       if (line !== undefined && isFresh(line, log)) {
         lines.push(line);
       } else {
@@ -145,7 +145,7 @@ export class Catalog {
         lines.push(rowLineOf(bareRow(log), sort));
       }
     }
-    const vanished = known === kept.size ? [] : idsWithout(kept, lines);
+    const vanished = freshCount === rows.size ? [] : idsWithout(rows, lines);
     if (vanished.length > 0) {
       await this.attempt((cache) => removeRows(cache, place, vanished), undefined);
     }
@@ -258,9 +258,12 @@ export class Catalog {
 }
 
 /** The stored ids that were not found. */
-function idsWithout(kept: ReadonlyMap<string, RowLine>, found: readonly RowLine[]): string[] {
-  const ids = new Set(kept.keys());
-  for (const { id } of found) ids.delete(id);
+function idsWithout(
+  storedRows: ReadonlyMap<string, RowLine>,
+  foundRows: readonly RowLine[],
+): string[] {
+  const ids = new Set(storedRows.keys());
+  for (const { id } of foundRows) ids.delete(id);
   return [...ids];
 }
 

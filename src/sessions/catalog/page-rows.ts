@@ -112,13 +112,13 @@ export async function readPage(
     cache.run(INDEX);
     const { text, values } = pageSql(options, meantProjects(cache, dialect, root, options));
     const place = [dialect, realRoot(root), first, first, from?.id ?? ""];
-    return cache.all(text, ...place, ...values, limit).map((found) => ({
-      id: String(found.id),
-      key: keyOf(found.key ?? null),
-      row: JSON.parse(String(found.json)) as SessionRow,
-      cost: numberOf(found.cost),
-      verdict: textOf(found.verdict),
-      judgedMs: Number(found.judged ?? 0),
+    return cache.all(text, ...place, ...values, limit).map((columns) => ({
+      id: String(columns.id),
+      key: keyOf(columns.key ?? null),
+      row: JSON.parse(String(columns.json)) as SessionRow,
+      cost: numberOf(columns.cost),
+      verdict: textOf(columns.verdict),
+      judgedMs: Number(columns.judged ?? 0),
     }));
   }, []);
 }
@@ -287,7 +287,7 @@ SELECT id, log_path FROM sessions
 WHERE root = ${ROOT} AND size <= ? AND COALESCE(${JUDGED}, -1) < ?
 ORDER BY ${UPDATED} DESC LIMIT ?`;
   return catalog.attempt((cache) => {
-    const found = cache.all(text, dialect, realRoot(root), bytesMax, before, limit);
-    return found.map(({ id, log_path }) => ({ id: String(id), logPath: String(log_path) }));
+    const rows = cache.all(text, dialect, realRoot(root), bytesMax, before, limit);
+    return rows.map(({ id, log_path }) => ({ id: String(id), logPath: String(log_path) }));
   }, []);
 }

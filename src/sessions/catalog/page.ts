@@ -102,8 +102,8 @@ export async function page<S extends { readonly key: string }, R extends Mark, T
     }
     last = head.at;
     const taken = take(head.row, reader.source.store);
-    const told = taken instanceof Promise ? await taken : taken;
-    if (told !== null) sessions.push(told);
+    const answer = taken instanceof Promise ? await taken : taken;
+    if (answer !== null) sessions.push(answer);
     heads[first] = reader.next() ?? (await reader.nextRead());
   }
 }
@@ -159,8 +159,9 @@ function cursorOf({ key, store, id }: Position, order: string): string {
 
 function positionIn(cursor: string, of: string): Position | null {
   try {
-    const said: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    const [order, key, store, id] = Array.isArray(said) && said.length === 4 ? said : [];
+    const position: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const [order, key, store, id] =
+      Array.isArray(position) && position.length === 4 ? position : [];
     const isKey = key === null || typeof key === "string" || Number.isFinite(key);
     const isOurs = isKey && typeof store === "string" && typeof id === "string";
     return order === of && isOurs ? { key, store, id } : null;

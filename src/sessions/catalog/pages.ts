@@ -99,12 +99,12 @@ export async function freshenInSlices(
   catalog: Catalog,
   dialect: string,
   root: string,
-  found: Iterable<FoundLog>,
+  logs: Iterable<FoundLog>,
   options: SliceOptions,
 ): Promise<void> {
   const place: CatalogRoot = { dialect, root: realRoot(root) };
   let slice: FoundLog[] = [];
-  for (const log of found) {
+  for (const log of logs) {
     if (slice.push(log) < SLICE_LOGS) continue;
     await freshenSlice(catalog, place, slice, options);
     if (options.signal.aborted) return;
@@ -121,15 +121,15 @@ async function freshenSlice(
 ): Promise<void> {
   await nextTurn();
   const ids = JSON.stringify(slice.map(({ id }) => id));
-  const known = await catalog.attempt(
+  const storedStates = await catalog.attempt(
     (cache) => knownIn(cache, place, ids),
     new Map<string, LogState>(),
   );
   const rows: ReadRow[] = [];
   for (const log of slice) {
     if (signal.aborted) break;
-    const kept = known.get(log.id);
-    if (kept !== undefined && (isFresh(kept, log) || isLeft(log))) continue;
+    const storedState = storedStates.get(log.id);
+    if (storedState !== undefined && (isFresh(storedState, log) || isLeft(log))) continue;
     try {
       rows.push({ ...bareRow(log), ...(await summarise(log.id)) });
     } catch (cause) {
@@ -140,9 +140,9 @@ async function freshenSlice(
 }
 
 function knownIn(cache: Cache, { dialect, root }: CatalogRoot, ids: string): Map<string, LogState> {
-  const known = new Map<string, LogState>();
+  const states = new Map<string, LogState>();
   for (const { id, size, mtime_us } of cache.all(KNOWN, dialect, root, ids)) {
-    known.set(String(id), { size: Number(size), mtimeMs: Number(mtime_us) / 1000 });
+    states.set(String(id), { size: Number(size), mtimeMs: Number(mtime_us) / 1000 });
   }
-  return known;
+  return states;
 }

@@ -225,8 +225,8 @@ export function writeRows(cache: Cache, place: CatalogRoot, rows: readonly ReadR
       cache.run(WRITE, dialect, root, ...valuesOf(row));
       for (const child of children) cache.run(LINK, dialect, root, child, row.id);
     }
-    const named = rows.flatMap(({ children = [] }) => children);
-    cache.run(ADOPT, dialect, root, JSON.stringify([...ids, ...named]));
+    const childIds = rows.flatMap(({ children = [] }) => children);
+    cache.run(ADOPT, dialect, root, JSON.stringify([...ids, ...childIds]));
   });
 }
 
@@ -263,8 +263,12 @@ export function isFresh(row: LogState, { size, mtimeMs }: LogState): boolean {
  * disk.
  */
 function makePlace(cache: Cache, { dialect, root }: CatalogRoot): void {
-  const known = cache.value("SELECT root FROM roots WHERE dialect = ? AND path = ?", dialect, root);
-  if (known !== null) return;
+  const storedRoot = cache.value(
+    "SELECT root FROM roots WHERE dialect = ? AND path = ?",
+    dialect,
+    root,
+  );
+  if (storedRoot !== null) return;
   const places = cache.value("SELECT json_group_array(json_array(root, path)) FROM roots");
   for (const [key, path] of JSON.parse(String(places)) as [number, string][]) {
     if (existsSync(path)) continue;

@@ -129,9 +129,9 @@ export function keepText(
   logs: string,
   text: string | Uint8Array,
 ): void {
-  const found = Buffer.from(logs);
-  const header: Header = { question, untilMs, logsBytes: found.length };
-  const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), found, toBytes(text)];
+  const logBytes = Buffer.from(logs);
+  const header: Header = { question, untilMs, logsBytes: logBytes.length };
+  const bytes = [Buffer.from(`${JSON.stringify(header)}\n`), logBytes, toBytes(text)];
   const draft = `${path}.${process.pid}.tmp`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

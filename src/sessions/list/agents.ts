@@ -67,8 +67,8 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
     program,
   } = dialectNamed(store.dialect);
   const guarded = isGuarded(store);
-  const kept = guarded ? null : (program?.retention?.(store.root) ?? null);
-  const dueBefore = kept === null ? -Infinity : nowMs - kept.days * DAY_MS;
+  const retention = guarded ? null : (program?.retention?.(store.root) ?? null);
+  const dueBefore = retention === null ? -Infinity : nowMs - retention.days * DAY_MS;
   const sums = { sessions: 0, bytes: 0, rows: 0, due: 0, dueBytes: 0, unreadable: 0 };
   const isInDatabase = databasesIn(store);
   let [firstMs, lastMs] = [Infinity, -Infinity];
@@ -94,7 +94,7 @@ function lookAt(store: FoundStore, nowMs: number, onLog: (log: FoundLog) => void
     isGuarded: guarded,
     firstMs: sums.sessions === 0 ? null : firstMs,
     lastMs: sums.sessions === 0 ? null : lastMs,
-    retention: kept === null ? null : { ...kept, due, dueBytes },
+    retention: retention === null ? null : { ...retention, due, dueBytes },
     unreadDatabases: guarded ? [] : (program?.unreadDatabases?.(store.root) ?? []),
   };
 }
@@ -118,11 +118,11 @@ export function unreadDatabaseNote(label: string, path: string): string {
 /** Whether a session is in a database: its path is as if that were a directory. */
 function databasesIn({ dialect, root }: FoundStore): (log: FoundLog) => boolean {
   if (dialectNamed(dialect).program?.changes !== "rows") return () => false;
-  const known = new Map<string, boolean>();
+  const answers = new Map<string, boolean>();
   return ({ path }) => {
     const above = dirname(join(root, path));
-    const isFile = known.get(above) ?? statOf(above)?.isFile() === true;
-    known.set(above, isFile);
+    const isFile = answers.get(above) ?? statOf(above)?.isFile() === true;
+    answers.set(above, isFile);
     return isFile;
   };
 }

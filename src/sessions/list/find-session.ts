@@ -103,11 +103,11 @@ async function sessionsOf(
   stores: readonly FoundStore[],
   id: string,
 ): Promise<FoundSession[]> {
-  const found: FoundSession[] = [];
+  const sessions: FoundSession[] = [];
   for (const store of stores) {
-    if (await hasSession(host, store, id)) found.push(sessionIn(store, id));
+    if (await hasSession(host, store, id)) sessions.push(sessionIn(store, id));
   }
-  return found;
+  return sessions;
 }
 
 /** The best matches: the whole last part of an id, else prefixes of either. */
@@ -180,8 +180,8 @@ function theOnly(
   const matches = preferredAmong(all, preference);
   const [first, ...others] = matches;
   if (first && others.length === 0) return first;
-  const own = ownRecord(matches);
-  if (own) return own;
+  const record = ownRecord(matches);
+  if (record) return record;
   const details = { session: name };
   if (!first) {
     // A project may be the root of several stores of different dialects.

@@ -34,11 +34,11 @@ export type StoreLookups = StoreLookup | readonly StoreLookup[];
 
 /** The stores that `where` names, or that are found from there. Their dialects are loaded. */
 export async function findStores(where: StoreLookups): Promise<FoundStore[]> {
-  const found = new Map<string, FoundStore>();
+  const storesByPlace = new Map<string, FoundStore>();
   for (const store of [where].flat().flatMap(storesAt)) {
-    found.set(`${store.dialect}\0${store.root}`, store);
+    storesByPlace.set(`${store.dialect}\0${store.root}`, store);
   }
-  const stores = [...found.values()];
+  const stores = [...storesByPlace.values()];
   await loadDialects(stores.map(({ dialect }) => dialect));
   return stores;
 }
@@ -53,14 +53,14 @@ export function storesAt({ cwd, root, dialect }: StoreLookup): FoundStore[] {
     return wanted.flatMap((name) => {
       const program = programOf(name);
       if (program) return programStores(name, program.roots(surroundings()), guarded);
-      const found = registryEntry(name).usersRoot?.() ?? projectAbove(cwd, name);
+      const nearest = registryEntry(name).usersRoot?.() ?? projectAbove(cwd, name);
       const others = remembered.filter(({ dialect: written, root: at }) => {
-        return written === name && at !== found && isStore(name, at);
+        return written === name && at !== nearest && isStore(name, at);
       });
       // A dialect given by name has its default place; otherwise the store must exist.
-      if (dialect !== undefined) return [{ dialect: name, root: found ?? cwd }, ...others];
-      const near = found !== null && isStore(name, found) ? [{ dialect: name, root: found }] : [];
-      return [...near, ...others];
+      if (dialect !== undefined) return [{ dialect: name, root: nearest ?? cwd }, ...others];
+      const isThere = nearest !== null && isStore(name, nearest);
+      return isThere ? [{ dialect: name, root: nearest }, ...others] : others;
     });
   }
   const at = resolve(cwd, root);
@@ -84,9 +84,9 @@ function programStores(
   roots: readonly string[],
   guarded: readonly string[],
 ): FoundStore[] {
-  const own = [...new Set(roots)].filter((root) => hasSessions(dialect, root));
+  const ownRoots = [...new Set(roots)].filter((root) => hasSessions(dialect, root));
   const kept = guarded.filter((root) => basename(root).startsWith(`${dialect}@`));
-  return [...own, ...kept].map((root) => ({ dialect, root }));
+  return [...ownRoots, ...kept].map((root) => ({ dialect, root }));
 }
 
 /** Whether a store has copies of sessions that their program no longer has. */

@@ -36,7 +36,7 @@ export interface ListPageOptions {
   /** Called with the sessions of each store, in the order in which their logs are found. */
   readonly onFound?: (lines: readonly SessionLine[]) => void;
   /** Leaves out records of hooks whose program has its own file of the session; called once. */
-  readonly onRecords?: (own: ReadonlyMap<SessionLine, SessionLine>) => void;
+  readonly onRecords?: (ownRecords: ReadonlyMap<SessionLine, SessionLine>) => void;
   readonly onWarning: (warning: string) => void;
 }
 

@@ -21,8 +21,9 @@ export async function knownRow(
   { dialect, root }: FoundStore,
   log: FoundLog,
 ): Promise<SessionRow | null> {
-  const kept = await readRow(catalog, dialect, root, log.id);
-  if (kept !== null && (isFresh(kept, log) || log.size > READ_BYTES_MAX)) return kept;
+  const storedRow = await readRow(catalog, dialect, root, log.id);
+  if (storedRow !== null && (isFresh(storedRow, log) || log.size > READ_BYTES_MAX))
+    return storedRow;
   if (log.size > READ_BYTES_MAX) return bareRow(log);
   return readNow(host, { dialect, root }, log, catalog);
 }
@@ -51,8 +52,8 @@ export async function knownRowOf(
   store: FoundStore,
   id: string,
 ): Promise<SessionRow | null> {
-  const kept = await readRow(catalog, store.dialect, store.root, id);
-  if (kept !== null) return kept;
+  const storedRow = await readRow(catalog, store.dialect, store.root, id);
+  if (storedRow !== null) return storedRow;
   const path = dialectNamed(store.dialect).naming.logPath(id).join("/");
   // A row of a database has no file of its own; the catalog then keeps nothing.
   const state = lookAtLog(store.root, path);

@@ -119,8 +119,8 @@ function sessionByShape(
     for (const name of dialect === undefined ? READ_DIALECT_NAMES : [dialect]) {
       const id = dialectNamed(name).naming.idAt(below);
       if (id === null) continue;
-      const found = { dialect: name, root: above, id, path };
-      (isProgramRoot(name, above) ? shaped : misplaced).push(found);
+      const place = { dialect: name, root: above, id, path };
+      (isProgramRoot(name, above) ? shaped : misplaced).push(place);
     }
   }
   const [first = null] = shaped;
@@ -157,18 +157,18 @@ async function firstValues(host: Host, path: string): Promise<readonly unknown[]
 async function dialectOf(host: Host, path: string, values: readonly unknown[]): Promise<string> {
   const dialects = await recognisedDialects();
   for (const value of values) {
-    const found = dialects.find((each) => isOf(each, [value]));
-    if (found) return found.name;
+    const reader = dialects.find((each) => isOf(each, [value]));
+    if (reader) return reader.name;
   }
-  const named = dialects.find((each) => logNameOf(each) === basename(path));
-  if (named) return named.name;
-  const found = await recogniseFile(host, { logId: path, root: undefined });
+  const byName = dialects.find((each) => logNameOf(each) === basename(path));
+  if (byName) return byName.name;
+  const dialectName = await recogniseFile(host, { logId: path, root: undefined });
   throw new VerbatimError(
     "SESSION_NOT_FOUND",
-    found === null
+    dialectName === null
       ? `${path} begins with no line of a dialect we know. ${SUPPORTED}. If it is one of these, say ` +
           "which with --dialect"
-      : `${path} is not a session that can be read: this is ${found}. ${SUPPORTED}`,
+      : `${path} is not a session that can be read: this is ${dialectName}. ${SUPPORTED}`,
     { session: path },
   );
 }

@@ -20,10 +20,10 @@ export function documentOf(
   options: SessionDocumentOptions,
 ): AsyncGenerator<string> {
   const { document } = session.dialect.reading;
-  return document ? own(session, document, options) : neutral(session, options);
+  return document ? ownDocument(session, document, options) : neutral(session, options);
 }
 
-async function* own(
+async function* ownDocument(
   session: Session,
   document: NonNullable<Reading["document"]>,
   options: SessionDocumentOptions,

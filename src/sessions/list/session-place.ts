@@ -24,21 +24,21 @@ export interface FoundSession extends FoundStore {
 const LAST_LINES_MAX = 20;
 
 /** Opens the session to read. One without an id is read by its path. */
-export function openFoundSession(host: Host, found: FoundSession): Session {
-  const { dialect, root, id, path } = found;
+export function openFoundSession(host: Host, place: FoundSession): Session {
+  const { dialect, root, id, path } = place;
   if (id !== null) return new Store(host, { dialect, root }).session(id);
-  return openAtPath(host, found, basename(path));
+  return openAtPath(host, place, basename(path));
 }
 
 /**
  * The same for callers who report the session's id: for a log outside any store, its last lines
  * name it; refuses with SESSION_NOT_FOUND if they do not.
  */
-export async function openIdentified(host: Host, found: FoundSession): Promise<Session> {
-  if (found.id !== null) return openFoundSession(host, found);
-  const id = await idSaidIn(host, found);
-  if (id === null) throw noStoreError(found.path);
-  return openAtPath(host, found, id);
+export async function openIdentified(host: Host, place: FoundSession): Promise<Session> {
+  if (place.id !== null) return openFoundSession(host, place);
+  const id = await idSaidIn(host, place);
+  if (id === null) throw noStoreError(place.path);
+  return openAtPath(host, place, id);
 }
 
 export function noStoreError(path: string): VerbatimError<"SESSION_NOT_FOUND"> {

@@ -142,15 +142,15 @@ export function programSessions<Found extends Place>(all: readonly Found[]): Map
     records.set(key, [...(records.get(key) ?? []), each]);
     dialects.add(of.dialect);
   }
-  const own = new Map<Found, Found>();
-  if (records.size === 0) return own;
+  const ownRecords = new Map<Found, Found>();
+  if (records.size === 0) return ownRecords;
   for (const each of all) {
     const { id, place } = each;
     if (id === null || !dialects.has(place.dialect)) continue;
-    const found = records.get(keyOf(place.dialect, programIdOf(place.dialect, id))) ?? [];
-    for (const record of found) own.set(record, each);
+    const matches = records.get(keyOf(place.dialect, programIdOf(place.dialect, id))) ?? [];
+    for (const record of matches) ownRecords.set(record, each);
   }
-  return own;
+  return ownRecords;
 }
 
 /** The records among the sessions of some places, found without all of their ids. */

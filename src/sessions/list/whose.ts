@@ -48,8 +48,8 @@ export function isDialectMeant(dialect: string, asked: string): boolean {
   return names.some((name) => plain(name) === plain(asked));
 }
 
-export function isAgentMeant({ dialect, agent }: SessionOwner, asked: string): boolean {
-  return isDialectMeant(dialect, asked) || (agent !== null && plain(agent) === plain(asked));
+export function isAgentMeant({ dialect, agent }: SessionOwner, name: string): boolean {
+  return isDialectMeant(dialect, name) || (agent !== null && plain(agent) === plain(name));
 }
 
 function plain(name: string): string {

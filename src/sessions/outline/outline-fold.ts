@@ -116,7 +116,7 @@ export class OutlineFold {
   /** Each name once: a session edits few files many times. */
   readonly #names = new Map<string, string>();
   #files = new Set<string>();
-  readonly #known = new FileLines();
+  readonly #fileLines = new FileLines();
   /** What the exchanges before the current one used. */
   #before = { tokens: 0, spend: 0 };
 
@@ -181,11 +181,11 @@ export class OutlineFold {
     return first;
   }
 
-  #part(said: Part, place: Place, exchange: Exchange): void {
-    if (said.type === "tool_call") {
+  #part(part: Part, place: Place, exchange: Exchange): void {
+    if (part.type === "tool_call") {
       exchange.calls++;
-      this.#call(said, place, exchange);
-    } else if (said.type === "tool_result") this.#result(said, place, exchange);
+      this.#call(part, place, exchange);
+    } else if (part.type === "tool_result") this.#result(part, place, exchange);
   }
 
   #result(
@@ -207,7 +207,7 @@ export class OutlineFold {
   /** A call was done: what it says of the lines of files. */
   #learn({ marks, edits, read }: Call, text: string): void {
     const lines = edits.map(({ file, changes }) => {
-      return file === null ? changes.map(() => null) : this.#known.change(file, changes);
+      return file === null ? changes.map(() => null) : this.#fileLines.change(file, changes);
     });
     if (lines.flat().some((line) => line !== null)) {
       for (const [n, mark] of marks.entries()) mark.lines = lines[n] ?? null;
@@ -215,7 +215,7 @@ export class OutlineFold {
     const [mark] = marks;
     if (mark?.kind !== "read" || mark.file === null) return;
     for (const piece of piecesIn(text, read.first, read.isPlain)) {
-      this.#known.read(mark.file, piece.first, piece.text);
+      this.#fileLines.read(mark.file, piece.first, piece.text);
     }
   }
 
@@ -235,7 +235,7 @@ export class OutlineFold {
     if (count) count.calls++;
     else if (exchange.tools.length < TOOLS_MAX) exchange.tools.push({ tool: name, calls: 1 });
     const view = toolView(this.#reading.tools, tool, input);
-    if (mayChangeFiles(view)) this.#known.forgetAll();
+    if (mayChangeFiles(view)) this.#fileLines.forgetAll();
     const edits = view.kind === "read" ? [] : fileEditsOf(tool, input);
     const { start, part, at } = place;
     const marks = this.#marksOf({ start, part, at, tool: name, ...NO_WORDS }, view, edits);
@@ -262,9 +262,9 @@ export class OutlineFold {
     { kind, verb, path, lines }: ToolView,
     edits: readonly FileEdit[],
   ): OutlineMark[] {
-    const named = (file: string) => this.#name(oneLine(file, FILE_CHARS_MAX));
+    const nameOf = (file: string) => this.#name(oneLine(file, FILE_CHARS_MAX));
     if (kind === "read" && path !== null) {
-      const read = { ...NO_FILE, verb, file: named(path), lines, isFailed: false };
+      const read = { ...NO_FILE, verb, file: nameOf(path), lines, isFailed: false };
       const mark: OutlineMark = { kind: "read", ...call, ...read };
       if (this.reads.length < MARKS_MAX) this.reads.push(mark);
       else this.isCut = true;
@@ -272,7 +272,7 @@ export class OutlineFold {
     }
     return edits.map(({ file, added, removed }) => {
       const edit = { verb: kind === "write" ? verb : "Edit", added, removed, isFailed: false };
-      const name = file === null ? null : named(file);
+      const name = file === null ? null : nameOf(file);
       const mark: OutlineMark = { kind: "edit", ...call, ...edit, file: name, lines: null };
       this.#mark(mark);
       return mark;
@@ -349,6 +349,6 @@ function outputText(output: unknown): string {
 /** Null where nothing was used; a session's recorded end may be less than its parts. */
 function difference(total: number | null, before: number): number | null {
   if (total === null) return null;
-  const own = Number((total - before).toPrecision(15));
-  return own === 0 ? null : own;
+  const ownSpend = Number((total - before).toPrecision(15));
+  return ownSpend === 0 ? null : ownSpend;
 }

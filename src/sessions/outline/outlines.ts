@@ -67,7 +67,7 @@ const TAIL_BYTES = 256;
 
 export class Outlines {
   readonly #options: OutlinesOptions;
-  readonly #kept = new Map<string, Building>();
+  readonly #buildings = new Map<string, Building>();
   readonly #stopping = new AbortController();
 
   constructor(options: OutlinesOptions) {
@@ -98,17 +98,17 @@ export class Outlines {
 
   close(): void {
     this.#stopping.abort();
-    this.#kept.clear();
+    this.#buildings.clear();
   }
 
   /** The last used is kept longest. */
   #buildingOf(key: string): Building {
-    const building = this.#kept.get(key) ?? new Building();
-    this.#kept.delete(key);
-    this.#kept.set(key, building);
-    for (const [oldest, { isRunning }] of this.#kept) {
-      if (this.#kept.size <= this.#options.outlinesMax) break;
-      if (!isRunning) this.#kept.delete(oldest);
+    const building = this.#buildings.get(key) ?? new Building();
+    this.#buildings.delete(key);
+    this.#buildings.set(key, building);
+    for (const [oldest, { isRunning }] of this.#buildings) {
+      if (this.#buildings.size <= this.#options.outlinesMax) break;
+      if (!isRunning) this.#buildings.delete(oldest);
     }
     return building;
   }
@@ -253,25 +253,25 @@ function numbersOf(building: Building, { from, limit }: PartRange, isDone: boole
   const [first] = exchanges;
   const isEmpty = first?.text === null && first.tokens === null && first.calls + first.failures < 1;
   const at = Math.max(isEmpty ? 1 : 0, firstFrom(exchanges, from));
-  const shown = exchanges.slice(at, at + limit);
-  const next = startOf(exchanges, at + shown.length);
-  const edited = shown.map((exchange, n) => {
+  const page = exchanges.slice(at, at + limit);
+  const next = startOf(exchanges, at + page.length);
+  const edited = page.map((exchange, n) => {
     const until = startOf(exchanges, at + n + 1);
-    const own: string[] = [];
+    const ownLines: string[] = [];
     for (let mark = firstFrom(marks, exchange.start); startOf(marks, mark) < until; mark++) {
       const { kind, file, tool } = marks[mark] ?? {};
-      if (kind === "edit") own.push(file ?? tool ?? "");
+      if (kind === "edit") ownLines.push(file ?? tool ?? "");
     }
-    return { edits: own.length, files: new Set(own).size };
+    return { edits: ownLines.length, files: new Set(ownLines).size };
   });
-  const columns = Object.entries(COLUMNS).map(([name, of]) => [name, shown.map(of)]);
+  const columns = Object.entries(COLUMNS).map(([name, of]) => [name, page.map(of)]);
   return {
     columns: {
       ...(Object.fromEntries(columns) as Record<keyof typeof COLUMNS, number[]>),
       edits: edited.map(({ edits }) => edits),
       files: edited.map(({ files }) => files),
     },
-    isBefore: shown[0]?.text === null,
+    isBefore: page[0]?.text === null,
     ...progressOf(building, next, isDone),
   };
 }

@@ -151,18 +151,18 @@ export function sessionsOf<C extends Child>(
   children: readonly C[],
   nameOf: (id: string) => string,
 ): Map<AgentCall, C> {
-  const named = new Map(
+  const childById = new Map(
     children.flatMap((child) => [
       [child.id, child],
       [nameOf(child.id), child],
     ]),
   );
-  const found = new Map<AgentCall, C>();
+  const childByCall = new Map<AgentCall, C>();
   for (const call of calls) {
-    const child = call.name === null ? undefined : named.get(call.name);
-    if (child) found.set(call, child);
+    const child = call.name === null ? undefined : childById.get(call.name);
+    if (child) childByCall.set(call, child);
   }
-  const taken = new Set(found.values());
+  const taken = new Set(childByCall.values());
   const others = children
     .filter((child) => !taken.has(child))
     .map((child) => ({ child, title: recognisable(child.title ?? "") }));
@@ -170,7 +170,7 @@ export function sessionsOf<C extends Child>(
     if (call.name !== null || call.prompt === null) continue;
     const at = others.findIndex(({ title }) => title === call.prompt);
     const [other] = at < 0 ? [] : others.splice(at, 1);
-    if (other) found.set(call, other.child);
+    if (other) childByCall.set(call, other.child);
   }
-  return found;
+  return childByCall;
 }

@@ -58,11 +58,11 @@ export class CallText {
     this.#options = options;
   }
 
-  of(shown: ShownCall): string {
+  of(call: ShownCall): string {
     const { tools, project } = this.#options;
-    if (!tools) return `${MARK} ${this.#line(shown.call?.tool ?? shown.view.verb, "verb")}\n`;
-    const below = [...this.#input(shown), ...this.#output(shown)];
-    const row = this.#row(shown, callWords(shown, project()));
+    if (!tools) return `${MARK} ${this.#line(call.call?.tool ?? call.view.verb, "verb")}\n`;
+    const below = [...this.#input(call), ...this.#output(call)];
+    const row = this.#row(call, callWords(call, project()));
     return [row, ...below].map((line) => `${line}\n`).join("");
   }
 
@@ -75,11 +75,11 @@ export class CallText {
     const { verb, subject, path, lines, added, removed, note, failure, tookMs } = words;
     const place = path === null ? null : `${path}${lines === null ? "" : `:${lines}`}`;
     const file = place === null ? null : this.#line(place, "place");
-    const said = subject === null ? null : this.#line(subject);
+    const subjectText = subject === null ? null : this.#line(subject);
     const facts = [note, result === null && !this.#options.isLive ? "no result" : null];
     return [
       `${MARK} ${this.#line(verb, "verb")}`,
-      ...(view.kind === "search" ? [said, file] : [file, said]),
+      ...(view.kind === "search" ? [subjectText, file] : [file, subjectText]),
       added === 0 ? null : this.#paint.text(`+${groupDigits(added)}`, "new"),
       removed === 0 ? null : this.#paint.text(`−${groupDigits(removed)}`, "gone"),
       ...facts.map((fact) => (fact === null ? null : this.#line(`(${fact})`, "faint"))),
@@ -90,9 +90,9 @@ export class CallText {
       .join(" ");
   }
 
-  #input(shown: ShownCall): string[] {
+  #input(call: ShownCall): string[] {
     const { isFolded } = this.#options;
-    const input = callInput(shown);
+    const input = callInput(call);
     if (input === null) return [];
     if (input.type === "plan") {
       return input.steps.map(({ text, state }) => {
@@ -106,7 +106,7 @@ export class CallText {
     }
     const { fields, text } = input;
     // What the line does not say of a well-known call: how many milliseconds it may take.
-    const isSaid = isFolded && !ASKED.includes(shown.view.kind);
+    const isSaid = isFolded && !ASKED.includes(call.view.kind);
     const rest = isSaid ? longFields(fields) : fields;
     return [...this.#fields(rest), ...(text === null ? [] : this.#indented(text))];
   }
@@ -126,10 +126,10 @@ export class CallText {
     });
   }
 
-  #output(shown: ShownCall): string[] {
-    const { view, result } = shown;
+  #output(call: ShownCall): string[] {
+    const { view, result } = call;
     if (result === null) return [];
-    const { error, output, text, isMinor } = callOutput(shown, result.part);
+    const { error, output, text, isMinor } = callOutput(call, result.part);
     const { isFolded } = this.#options;
     const failed = error === null ? [] : this.#indented(error, "end");
     if (output === null) return failed;
@@ -149,14 +149,14 @@ export class CallText {
     const rows = this.#options.isFolded ? lines.slice(0, FOLD_LINES_MAX) : lines;
     const last = rows.reduce((most, { number }) => Math.max(most, number ?? 0), 0);
     const width = last === 0 ? 0 : String(last).length;
-    const shown = rows.map((line) => `${INDENT}${this.#diffLine(line, width)}`);
-    return [...shown, ...this.#more(lines.length - rows.length, "more line")];
+    const diffRows = rows.map((line) => `${INDENT}${this.#diffLine(line, width)}`);
+    return [...diffRows, ...this.#more(lines.length - rows.length, "more line")];
   }
 
   #diffLine({ kind, text, number }: NumberedLine, width: number): string {
     const place = width === 0 ? "" : `${String(number ?? "").padStart(width)} `;
-    const shown = this.#options.isFolded ? text.slice(0, FOLD_CHARS_MAX) : text;
-    return `${this.#paint.text(place, "faint")}${this.#line(`${SIGNS[kind]}${shown}`, kind)}`;
+    const visibleText = this.#options.isFolded ? text.slice(0, FOLD_CHARS_MAX) : text;
+    return `${this.#paint.text(place, "faint")}${this.#line(`${SIGNS[kind]}${visibleText}`, kind)}`;
   }
 
   /** A text below the line; a long one from its start, or its last lines. */
@@ -169,8 +169,8 @@ export class CallText {
     const all = isCut ? whole.split("\n") : [];
     const lines = isCut ? (from === "end" ? all.slice(-max) : all.slice(0, max)).join("\n") : whole;
     const isLong = this.#options.isFolded && lines.length > FOLD_CHARS_MAX;
-    const shown = this.#paint.output(isLong ? lines.slice(0, FOLD_CHARS_MAX) : lines);
-    const rows = shown.split("\n").map((line) => INDENT + line);
+    const outputText = this.#paint.output(isLong ? lines.slice(0, FOLD_CHARS_MAX) : lines);
+    const rows = outputText.split("\n").map((line) => INDENT + line);
     const word = from === "end" ? "earlier line" : "more line";
     const cut = isCut ? this.#more(count - max, word) : [];
     const rest = isLong ? this.#more(lines.length - FOLD_CHARS_MAX, "more character") : [];

@@ -51,11 +51,11 @@ export function outputRuns(text: string): TextRun[] | null {
     if (piece !== "") runs.push({ text: piece, ...look.now() });
   };
   let from = 0;
-  for (const found of state.matchAll(ESCAPE)) {
+  for (const escape of state.matchAll(ESCAPE)) {
     if (runs.length >= RUNS_MAX) return null;
-    push(state.slice(from, found.index));
-    from = found.index + found[0].length;
-    if (found[2] === "m") look.apply(found[1] ?? "");
+    push(state.slice(from, escape.index));
+    from = escape.index + escape[0].length;
+    if (escape[2] === "m") look.apply(escape[1] ?? "");
   }
   push(state.slice(from));
   return runs;
@@ -82,12 +82,12 @@ function overwritten(line: string): string {
 
 function withoutBackspaces(line: string): string {
   if (!line.includes("\b")) return line;
-  const kept: string[] = [];
+  const lines: string[] = [];
   for (const character of line) {
-    if (character === "\b") kept.pop();
-    else kept.push(character);
+    if (character === "\b") lines.pop();
+    else lines.push(character);
   }
-  return kept.join("");
+  return lines.join("");
 }
 
 export type Mark = "bold" | "faint" | "italic" | "underline" | "inverse" | "struck";

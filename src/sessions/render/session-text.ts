@@ -102,8 +102,8 @@ export class SessionText {
     return this.#pieces.end();
   }
 
-  #textOf(given: PlacedEntry): string {
-    const entry = withSpeaker(given);
+  #textOf(placed: PlacedEntry): string {
+    const entry = withSpeaker(placed);
     switch (entry.kind) {
       case "start":
         return this.#block(this.#note(["Started", entry.model, secondOf(entry.at)]));
@@ -120,8 +120,8 @@ export class SessionText {
 
   #message(entry: PlacedEntry): string {
     const parts = entry.parts.map((part, index) => this.#part(part, index, entry));
-    const said = parts.filter(({ text }) => text !== "");
-    if (said.length === 0) {
+    const texts = parts.filter(({ text }) => text !== "");
+    if (texts.length === 0) {
       // Results are shown with their calls.
       const isPaired = entry.parts.some(({ type }) => type === "tool_result");
       if (entry.kind === "other" && !isPaired) this.unshown++;
@@ -131,7 +131,7 @@ export class SessionText {
     const stopped = stopNote(entry);
     const note = stopped === null ? "" : this.#block(this.#note([stopped]));
     let text = isResult ? "" : this.#heading(entry);
-    for (const part of said) text += part.isCall ? this.#call(part.text) : this.#block(part.text);
+    for (const part of texts) text += part.isCall ? this.#call(part.text) : this.#block(part.text);
     return text + note;
   }
 
@@ -139,16 +139,21 @@ export class SessionText {
     if (part.type !== "tool_call" && part.type !== "tool_result") {
       return { text: this.#words(part, entry), isCall: false };
     }
-    const known = { calls: this.#calls, results: this.#results, places: this.#places, href: "" };
+    const pageParts = {
+      calls: this.#calls,
+      results: this.#results,
+      places: this.#places,
+      href: "",
+    };
     const isHidden = part.type === "tool_result" && !this.#options.tools;
-    const call = isHidden ? null : shownCall(part, index, entry, known);
+    const call = isHidden ? null : shownCall(part, index, entry, pageParts);
     return { text: call === null ? "" : this.#callText.of(call), isCall: true };
   }
 
   #words(part: Exclude<Part, CallOrResult>, entry: PlacedEntry): string {
     switch (part.type) {
       case "text":
-        return this.#said(part.text, entry);
+        return this.#speech(part.text, entry);
       case "reasoning":
         return this.#options.thinking ? `${this.#note(["Thinking:"])}\n${safeText(part.text)}` : "";
       case "child":
@@ -158,7 +163,7 @@ export class SessionText {
     }
   }
 
-  #said(text: string, { role, saidBy }: Entry): string {
+  #speech(text: string, { role, saidBy }: Entry): string {
     const { isFolded, hasColour } = this.#options;
     if (text.trim() === "") return this.#note(["An empty text"]);
     if (saidBy === "program" && programsWords(text) === "") return "";
@@ -186,9 +191,9 @@ export class SessionText {
     const goesOn = isSame && role === "assistant" && isPartial === undefined;
     this.#speaker = speaker;
     if (goesOn) return "";
-    const named = model === this.#model ? null : model;
+    const modelName = model === this.#model ? null : model;
     this.#model = model ?? this.#model;
-    const facts = [speaker, named, secondOf(at), isPartial ? "broke off" : null];
+    const facts = [speaker, modelName, secondOf(at), isPartial ? "broke off" : null];
     return this.#block(this.#paint.text(`## ${factLine(facts)}`, "speaker"));
   }
 

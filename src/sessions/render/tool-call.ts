@@ -56,17 +56,17 @@ export interface CallWords {
   readonly tookMs: number | null;
 }
 
-export function callWords(shown: ShownCall, project: string | null): CallWords {
-  const { view, call, result } = shown;
-  const { added = 0, removed = 0 } = changesOf(shown) ?? {};
+export function callWords(shownCall: ShownCall, project: string | null): CallWords {
+  const { view, call, result } = shownCall;
+  const { added = 0, removed = 0 } = changesOf(shownCall) ?? {};
   const plan = call === null ? null : planNote(planIn(call.input));
   const error = result?.part.error ?? null;
-  const took = tookOf(shown.at, result);
+  const took = tookOf(shownCall.at, result);
   return {
     verb: view.verb,
     subject: view.subject === null ? null : quoted(view),
     path: view.path === null ? null : relativePath(view.path, project),
-    lines: linesOf(shown),
+    lines: linesOf(shownCall),
     added,
     removed,
     note: plan ?? (result === null ? null : resultNote(view, result.part)),
@@ -83,17 +83,17 @@ export type CallInput =
   | { readonly type: "fields"; readonly fields: unknown; readonly text: string | null };
 
 /** Null if the row says all of it. */
-export function callInput(shown: ShownCall): CallInput | null {
-  const { view, call, result } = shown;
+export function callInput(shownCall: ShownCall): CallInput | null {
+  const { view, call, result } = shownCall;
   if (call === null) return null;
-  const changes = changesOf(shown);
+  const changes = changesOf(shownCall);
   if (changes !== null) {
     const answer = result === null ? null : outputText(result.part.output);
-    const diff = view.kind === "edit" ? (shown.about?.diff ?? null) : null;
+    const diff = view.kind === "edit" ? (shownCall.about?.diff ?? null) : null;
     const all = diff === null ? changes : recordedChanges(changes, diff);
     const fields = Object.entries(all.rest).filter(([, value]) => value !== view.path);
     const made = { ...all, rest: Object.fromEntries(fields) }; // The path is in the row.
-    return { type: "changes", changes: made, numbers: { places: shown.places, answer } };
+    return { type: "changes", changes: made, numbers: { places: shownCall.places, answer } };
   }
   const plan = planIn(call.input);
   if (view.kind === "plan" && plan !== null) return { type: "plan", steps: plan };
@@ -127,13 +127,13 @@ export function callOutput(call: ShownCall, { output, error }: ResultPart): Call
   const isError = error !== null && text !== null && text.trim() === error.trim();
   const isSaid = isError || (error !== null && isShort(error) && !isEmpty(output));
   const isMinor = error === null && (call.view.kind === "plan" || changesOf(call) !== null);
-  const known = { error: isSaid ? null : error, text, isError, isMinor };
-  return { ...known, output: isEmpty(output) ? null : output };
+  const outcome = { error: isSaid ? null : error, text, isError, isMinor };
+  return { ...outcome, output: isEmpty(output) ? null : output };
 }
 
 function quoted({ kind, subject }: ToolView): string {
-  const said = plainTerminal(subject ?? "");
-  return kind === "search" || kind === "web_search" ? `"${said}"` : said;
+  const subjectText = plainTerminal(subject ?? "");
+  return kind === "search" || kind === "web_search" ? `"${subjectText}"` : subjectText;
 }
 
 const STATE_CHARS_MAX = 40;

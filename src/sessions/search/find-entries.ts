@@ -90,30 +90,30 @@ export function findEntries<P extends IndexedPlace>(
   const range = rangeOf(cache, query, session, after);
   const match = matchOf(query);
   const without = matchAny(query.without);
-  const found = new FoundEntries<P>(options);
+  const entries = new FoundEntries<P>(options);
   let { before } = range;
   let examined = 0;
   // Excluding a word reads all entries that have it, so do that rarely.
   const first = match === null && query.without.length > 0 ? BATCH_MAX : BATCH_MIN;
   for (let batch = first; before > range.from && roots.size > 0; batch = 2 * batch) {
-    const asked = Math.min(batch, BATCH_MAX, examinedMax - examined);
-    if (asked <= 0) return found.page(before);
+    const count = Math.min(batch, BATCH_MAX, examinedMax - examined);
+    if (count <= 0) return entries.page(before);
     const rows =
       match === null
-        ? cache.all(BY_ALL, before, range.from, without, without, asked)
-        : cache.all(BY_WORDS, match, before, range.from, asked);
+        ? cache.all(BY_ALL, before, range.from, without, without, count)
+        : cache.all(BY_WORDS, match, before, range.from, count);
     for (const row of rows) {
       const place = roots.get(Number(row.root));
       const isIn = place !== undefined && (session === null || row.id === session);
       if (isIn && query.filters.every((filter) => fits(row, place, filter))) {
-        if (!found.add(row, place, limit)) return found.page(before);
+        if (!entries.add(row, place, limit)) return entries.page(before);
       }
       before = Number(row.entry);
     }
-    if (rows.length < asked) break;
+    if (rows.length < count) break;
     examined += rows.length;
   }
-  return found.page(null);
+  return entries.page(null);
 }
 
 /** What was found for a page. */
@@ -134,13 +134,13 @@ class FoundEntries<P extends IndexedPlace> {
     if (isWanted?.(place, id) === false) return true;
     if (perSession !== null) {
       const key = `${row.root} ${id}`;
-      const known = this.#counts.get(key) ?? { place, id, count: 0 };
-      if (known.count >= perSession) {
-        known.count++;
+      const tally = this.#counts.get(key) ?? { place, id, count: 0 };
+      if (tally.count >= perSession) {
+        tally.count++;
         return true;
       }
       if (this.#entries.length < limit)
-        this.#counts.set(key, { place, id, count: known.count + 1 });
+        this.#counts.set(key, { place, id, count: tally.count + 1 });
     }
     if (this.#entries.length === limit) return false;
     this.#entries.push(foundEntry(row, place));
@@ -212,8 +212,8 @@ function rangeOf(
   after: number | null,
 ): { readonly before: number; readonly from: number } {
   const end = after ?? Number.MAX_SAFE_INTEGER;
-  const named = filters.find(({ by, isNot }) => by === "session" && !isNot)?.value;
-  const id = session ?? named;
+  const sessionName = filters.find(({ by, isNot }) => by === "session" && !isNot)?.value;
+  const id = session ?? sessionName;
   if (id === undefined) return { before: end, from: 0 };
   const [first, last] = cache.row(RANGE, id);
   if (typeof first !== "number") return { before: 0, from: 0 };

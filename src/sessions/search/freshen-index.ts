@@ -76,13 +76,13 @@ export async function freshenIndex(
   const stale: { store: Store; log: FoundLog }[] = [];
   for (const { dialect, root } of places) {
     const store = new Store(host, { dialect, root, onWarning });
-    const found = await changes(index, store, options);
-    if (found.isNew) await forgetGonePlaces(index);
-    for (const id of found.gone) {
+    const changed = await changes(index, store, options);
+    if (changed.isNew) await forgetGonePlaces(index);
+    for (const id of changed.gone) {
       if (signal?.aborted) return false;
       await removeSession(index, store, id);
     }
-    for (const log of found.stale) stale.push({ store, log });
+    for (const log of changed.stale) stale.push({ store, log });
   }
   stale.sort((a, b) => a.log.mtimeMs - b.log.mtimeMs);
   const batch = new PieceBatch(index, options.pace);
@@ -111,23 +111,23 @@ async function changes(
   { onFailure, onLog, signal }: IndexOptions,
 ): Promise<{ stale: FoundLog[]; gone: Iterable<string>; isNew: boolean }> {
   const onUnreadable = ({ id, path, cause }: Unreadable) => onFailure(id ?? path, cause);
-  const known = new Map<string, LogState>();
+  const states = new Map<string, LogState>();
   for await (const piece of index.known({ dialect, root })) {
-    for (const [id, state] of piece) known.set(id, state);
+    for (const [id, state] of piece) states.set(id, state);
     await nextTurn();
   }
-  const isNew = known.size === 0;
+  const isNew = states.size === 0;
   const stale: FoundLog[] = [];
   let looked = 0;
   for (const log of iterateLogs(root, dialectNamed(dialect).naming.layout, { onUnreadable })) {
-    const isKnown = isIndexed(known.get(log.id), log);
+    const isKnown = isIndexed(states.get(log.id), log);
     if (!isKnown) stale.push(log);
     onLog?.(log, isKnown);
-    known.delete(log.id);
+    states.delete(log.id);
     if (++looked % LOOKED_AT === 0) await nextTurn();
     if (signal?.aborted) return { stale: [], gone: [], isNew: false };
   }
-  return { stale, gone: known.keys(), isNew };
+  return { stale, gone: states.keys(), isNew };
 }
 
 /**
@@ -137,8 +137,8 @@ async function changes(
 async function forgetGonePlaces(index: SearchIndex): Promise<void> {
   for (const place of await index.places()) {
     if (existsSync(place.root)) continue;
-    for await (const known of index.known(place)) {
-      for (const id of known.keys()) await removeSession(index, place, id);
+    for await (const state of index.known(place)) {
+      for (const id of state.keys()) await removeSession(index, place, id);
     }
     await index.removePlace(place);
   }
@@ -157,14 +157,14 @@ async function indexSession(
     const session = store.session(log.id);
     const window = await SessionWindow.open(host, session);
     try {
-      const kept = await index.session(store, log.id);
-      if (kept !== null && isIndexed(kept, log)) return; // Another process has done it.
+      const indexed = await index.session(store, log.id);
+      if (indexed !== null && isIndexed(indexed, log)) return; // Another process has done it.
       // Lines that were indexed may have changed.
       const isRewritten = (session.dialect.program?.changes ?? "grows") !== "grows";
-      const isSame = kept !== null && !isRewritten && (await isGrown(window, kept, log));
-      if (kept !== null && !isSame) await removeSession(index, store, log.id);
+      const isSame = indexed !== null && !isRewritten && (await isGrown(window, indexed, log));
+      if (indexed !== null && !isSame) await removeSession(index, store, log.id);
       const open = { store, session, window };
-      if (await indexFrom(batch, open, isSame ? kept : null, log, reading)) return;
+      if (await indexFrom(batch, open, isSame ? indexed : null, log, reading)) return;
     } finally {
       window.close();
       await session.release();

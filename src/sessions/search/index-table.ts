@@ -189,10 +189,10 @@ export function writePiece(
     cache.run(ADD_TOOL, session, day, tool, ...counts);
   }
   const { size = -1, mtimeMs = 0 } = log ?? {};
-  const found = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
+  const columns = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
   const about = [agent, listOf(state.models) ?? ""];
   const hasWords = entries.length > 0 ? 1 : 0;
-  cache.run(SET_SESSION, ...found, ...about, hasWords, JSON.stringify(state), session);
+  cache.run(SET_SESSION, ...columns, ...about, hasWords, JSON.stringify(state), session);
   return words;
 }
 

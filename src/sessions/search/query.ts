@@ -102,8 +102,8 @@ function piecesOf(text: string, isTyping: boolean): Piece[] {
   const pieces: Piece[] = [];
   for (let at = 0; at < text.length; ) {
     PIECE.lastIndex = at;
-    const found = PIECE.exec(text);
-    const [whole = "", sign, name, quoted, quote, star = "", bare = "", odd] = found ?? [];
+    const piece = PIECE.exec(text);
+    const [whole = "", sign, name, quoted, quote, star = "", bare = "", odd] = piece ?? [];
     const isQuoted = quoted !== undefined;
     if (isQuoted && quote === "" && !isTyping) throw refused('a " is missing: a phrase has two');
     if (whole === "" || odd !== undefined) {
@@ -168,9 +168,9 @@ function filterOf(
   const by = FILTERS.find((each) => each === name.toLowerCase());
   if (by === undefined) {
     const meant = nearest(name, FILTERS);
-    const named = /^[a-z]{1,20}$/i.test(name) ? ` ${name}:` : ""; // Anything else may be a secret.
+    const fieldName = /^[a-z]{1,20}$/i.test(name) ? ` ${name}:` : ""; // Anything else may be a secret.
     throw refused(
-      `it has an unknown filter${named}${meant === null ? "" : ` (did you mean ${meant}:?)`}; known are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
+      `it has an unknown filter${fieldName}${meant === null ? "" : ` (did you mean ${meant}:?)`}; known are ${FILTERS.map((each) => `${each}:`).join(" ")}, ` +
         'and a word with a colon is quoted, as in "key:value"',
     );
   }

@@ -127,12 +127,12 @@ export class SearchIndex {
         const key = rootKey(cache, dialect, path);
         return key === null ? [] : cache.row(KNOWN_SESSIONS_SQL, key, from).map(listIn);
       });
-      const known = new Map<string, LogState>();
+      const states = new Map<string, LogState>();
       for (const [at, id] of (ids ?? []).entries()) {
         const mtimeMs = Number(mtimes?.[at]) / 1000;
-        known.set(String(id), { size: Number(sizes?.[at]), mtimeMs });
+        states.set(String(id), { size: Number(sizes?.[at]), mtimeMs });
       }
-      yield known;
+      yield states;
       const last = ids?.[KNOWN_PER_READ - 1];
       after = last === undefined ? undefined : String(last);
     }
@@ -199,8 +199,8 @@ export class SearchIndex {
       let isGone = true;
       cache.transaction(() => {
         const root = rootKey(cache, place.dialect, path);
-        const kept = root === null ? null : readSession(cache, root, id);
-        if (kept !== null) isGone = removePiece(cache, kept.session, entriesMax);
+        const indexed = root === null ? null : readSession(cache, root, id);
+        if (indexed !== null) isGone = removePiece(cache, indexed.session, entriesMax);
       });
       return isGone;
     });
@@ -279,8 +279,8 @@ function addPiece(
 }
 
 /** Whether all of a log is indexed in its current state. */
-export function isIndexed(kept: LogState | undefined, log: LogState): boolean {
-  return kept !== undefined && isFresh(kept, log);
+export function isIndexed(indexed: LogState | undefined, log: LogState): boolean {
+  return indexed !== undefined && isFresh(indexed, log);
 }
 
 function isSame(now: IndexedSession | null, before: IndexedSession | null): boolean {

@@ -88,19 +88,19 @@ export async function sortedEntries<P extends FoundStore>(
   places: readonly P[],
   order: (typeof HIT_ORDERS)[number],
 ): Promise<FoundEntry<P>[]> {
-  const found: FoundEntry<P>[] = [];
+  const hits: FoundEntry<P>[] = [];
   for (let after: number | null = null; ; ) {
-    const limit = SORTED_MAX - found.length;
-    const asked: FindEntriesOptions<P> = { places, after, limit, examinedMax: EXAMINED_MAX };
+    const limit = SORTED_MAX - hits.length;
+    const request: FindEntriesOptions<P> = { places, after, limit, examinedMax: EXAMINED_MAX };
     const { entries, next }: FoundPage<P> = await index.attempt((cache) => {
-      return findEntries(cache, query, withoutRecords(cache, query, asked));
+      return findEntries(cache, query, withoutRecords(cache, query, request));
     });
-    found.push(...entries);
-    if (next === null || found.length >= SORTED_MAX) break;
+    hits.push(...entries);
+    if (next === null || hits.length >= SORTED_MAX) break;
     after = next;
   }
   const isLess = (a: string, b: string) => (order === "newest" ? a > b : a < b);
-  return found.sort(({ at: a }, { at: b }) => {
+  return hits.sort(({ at: a }, { at: b }) => {
     if (a === null || b === null) return Number(a === null) - Number(b === null);
     return a === b ? 0 : isLess(a, b) ? -1 : 1;
   });
@@ -114,8 +114,8 @@ export async function* readHits<P extends FoundStore>(
 ): AsyncGenerator<SearchHit<P>> {
   const reader = new HitReader(host, query);
   try {
-    for (const found of entries) {
-      const hit = await reader.read(found);
+    for (const entry of entries) {
+      const hit = await reader.read(entry);
       if (hit !== null) yield hit;
     }
   } finally {

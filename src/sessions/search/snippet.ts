@@ -49,13 +49,13 @@ export function snippetOf(text: string, terms: readonly Term[]): SnippetPiece[] 
 }
 
 function add(pieces: SnippetPiece[], text: string, isHit: boolean): void {
-  const shown = text.toWellFormed().replace(/\s+/g, " ");
-  if (shown === "") return;
+  const line = text.toWellFormed().replace(/\s+/g, " ");
+  if (line === "") return;
   const last = pieces.at(-1);
   if (last && !last.isHit && !isHit) {
-    pieces[pieces.length - 1] = { text: last.text + shown, isHit };
+    pieces[pieces.length - 1] = { text: last.text + line, isHit };
   } else {
-    pieces.push({ text: shown, isHit });
+    pieces.push({ text: line, isHit });
   }
 }
 

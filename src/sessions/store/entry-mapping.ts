@@ -134,9 +134,9 @@ function together(lines: readonly (Entry | null)[]): Partial<Entry> {
 }
 
 /** Fields that the entry did not have are not compared. */
-function isSame(said: unknown, back: unknown): boolean {
-  if (said === null || said === undefined) return true;
-  return isDeepStrictEqual(withoutUndefined(said), withoutUndefined(back));
+function isSame(value: unknown, back: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  return isDeepStrictEqual(withoutUndefined(value), withoutUndefined(back));
 }
 
 function withoutUndefined(value: unknown): unknown {

@@ -106,8 +106,8 @@ export class LineIds {
   /** The log ends here and contains lines of other writers: searches backward for the last name. */
   async caughtUp(end: ByteOffset): Promise<void> {
     try {
-      const found = await this.#lastNamed(this.#end, end);
-      if (found !== null) this.#last = found;
+      const lastId = await this.#lastNamed(this.#end, end);
+      if (lastId !== null) this.#last = lastId;
       this.#expected = this.#last;
       this.#failure = null;
       this.#end = end;
@@ -171,7 +171,7 @@ export class LineIds {
 }
 
 export class LineIdsDraft {
-  readonly #known: LineIds;
+  readonly #ids: LineIds;
   /** Null if no line is write-once. */
   readonly #once: Once | null;
   readonly #taken: Native[] = [];
@@ -181,8 +181,8 @@ export class LineIdsDraft {
   /** The name of the last line that has one: the next line links to it. */
   last: string | null;
 
-  constructor(known: LineIds, once: Once | null, last: string | null) {
-    this.#known = known;
+  constructor(ids: LineIds, once: Once | null, last: string | null) {
+    this.#ids = ids;
     this.#once = once;
     this.last = last;
   }
@@ -192,7 +192,7 @@ export class LineIdsDraft {
     if (this.#once && this.#isRepeat(this.#once, whole)) return null;
     this.#taken.push(whole);
     const isRight = previous === this.last;
-    const linked = isRight ? line : encodeLine(this.#known.chain.link(native, this.last));
+    const linked = isRight ? line : encodeLine(this.#ids.chain.link(native, this.last));
     if (id !== null) this.last = id;
     return linked;
   }
@@ -212,12 +212,12 @@ export class LineIdsDraft {
   }
 
   #digestOfKept(id: string): string | undefined {
-    return this.#digests.get(id) ?? (this.#hasForgotten ? undefined : this.#known.digest(id));
+    return this.#digests.get(id) ?? (this.#hasForgotten ? undefined : this.#ids.digest(id));
   }
 
   /** The lines are in the log, which ends here. Returns those that were not written again. */
   commit(end: ByteOffset): readonly Repeat[] {
-    this.#known.took(this.#taken, this.last, end);
+    this.#ids.took(this.#taken, this.last, end);
     return this.#repeats;
   }
 }

@@ -69,23 +69,23 @@ export async function listLines(
   };
   const catalog = await Catalog.open(catalogPath);
   try {
-    const summarise: Summarise = async (...asked) => (await summaries()).summarise(...asked);
+    const summarise: Summarise = async (...request) => (await summaries()).summarise(...request);
     const options = { sort, onProgress, signal };
     const unreadable: Unreadable[] = [];
-    const found = iterateLogs(root, dialectNamed(dialect).naming.layout, {
+    const logs = iterateLogs(root, dialectNamed(dialect).naming.layout, {
       onUnreadable: (each) => unreadable.push(each),
     });
-    const fresh = await catalog.freshen(dialect, root, found, summarise, options);
+    const fresh = await catalog.freshen(dialect, root, logs, summarise, options);
     const failures = new Map(fresh.failures.map(({ id, error }) => [id, error]));
     const place = rowPlaceOf(dialect, root);
     const sessions: SessionLine[] = [];
-    for (const kept of fresh.lines) {
-      let line = kept;
-      if (mayStandOtherwise(dialect, kept.status) && !failures.has(kept.id)) {
+    for (const row of fresh.lines) {
+      let line = row;
+      if (mayStandOtherwise(dialect, row.status) && !failures.has(row.id)) {
         try {
-          line = await askStanding(kept, await summaries(), sort);
+          line = await askStanding(row, await summaries(), sort);
         } catch (error) {
-          failures.set(kept.id, error);
+          failures.set(row.id, error);
         }
       }
       sessions.push({ id: line.id, key: line.key, line, place });

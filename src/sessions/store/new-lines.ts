@@ -37,8 +37,8 @@ function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: Wri
   if (kind !== "end" || !hasFiles)
     throw invalidEntry("kind", `the dialect ${dialect.name} has no ${kind}`);
   const isSaid = (value: unknown) => value !== null && !(Array.isArray(value) && !value.length);
-  const said = Object.entries(rest).find(([, value]) => isSaid(value));
-  if (said) throw invalidEntry(said[0], `the dialect ${dialect.name} has no line for it`);
+  const detail = Object.entries(rest).find(([, value]) => isSaid(value));
+  if (detail) throw invalidEntry(detail[0], `the dialect ${dialect.name} has no line for it`);
 }
 
 export interface NewLine {

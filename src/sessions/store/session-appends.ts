@@ -58,14 +58,14 @@ type Choose = (signer: LogSigner) => readonly Due[] | Promise<readonly Due[]>;
 
 export class SessionAppends implements Companion {
   readonly #parts: SessionAppendsParts;
-  readonly #known: LineIds;
+  readonly #lineIds: LineIds;
   #writer: LogWriter | null = null;
   readonly #checkpoints: SessionCheckpoints;
   readonly #idle = new IdleTimer(() => this.#signRest());
 
   constructor(parts: SessionAppendsParts) {
     this.#parts = parts;
-    this.#known = new LineIds({ ...parts, dialect: parts.dialect() });
+    this.#lineIds = new LineIds({ ...parts, dialect: parts.dialect() });
     this.#checkpoints = new SessionCheckpoints(parts);
   }
 
@@ -81,7 +81,7 @@ export class SessionAppends implements Companion {
     try {
       const writer = this.#opened();
       const lines = natives.map((native) =>
-        this.#known.prepare(native, this.#checkpoints.markOf(native)),
+        this.#lineIds.prepare(native, this.#checkpoints.markOf(native)),
       );
       for (const { line } of lines) checkLine(writer.path, line, LOG_LIMITS);
       const entries = entriesOf(lines, ends);
@@ -152,7 +152,7 @@ export class SessionAppends implements Companion {
 
   /** Call with the lock held, after catching up. */
   async #draft(): Promise<Write> {
-    const known = await this.#known.draft();
+    const known = await this.#lineIds.draft();
     const draft = this.#parts.signing?.log.signer.draft() ?? null;
     return { known, chunks: [], length: 0, dueLength: 0, added: [], ends: [], draft, sidecar: [] };
   }
@@ -215,7 +215,7 @@ export class SessionAppends implements Companion {
   async #takeDisplaced(write: Write, start: ByteOffset, turn: Turn): Promise<Write> {
     try {
       await this.caughtUp(toByteOffset(start + write.dueLength), 0);
-      await this.#known.draft(); // Learns which write-once lines were among them.
+      await this.#lineIds.draft(); // Learns which write-once lines were among them.
       return withoutDue(write, this.#parts.signing?.log.signer.draft() ?? null);
     } catch (error) {
       if (await turn.cutBack(start)) throw error;
@@ -375,7 +375,7 @@ export class SessionAppends implements Companion {
 
   async caughtUp(end: ByteOffset, cutBytes: number): Promise<void> {
     await this.#catchUpSigned(end, cutBytes);
-    await this.#known.caughtUp(end);
+    await this.#lineIds.caughtUp(end);
     await this.#parts.derived?.caughtUp(end, cutBytes);
   }
 

@@ -86,9 +86,9 @@ export class Session implements Published {
   #closing: Promise<void> | null = null;
   #signing: SessionSigning | null = null;
   /** Called before the append resolves, for each entry whose id the log has: it is not written. */
-  onKnown: ((given: Native, isSame: boolean) => void) | null = null;
+  onKnown: ((native: Native, isSame: boolean) => void) | null = null;
   /** The caller's entries, by the completed entry. */
-  readonly #given = new WeakMap<Native, Native>();
+  readonly #callerLines = new WeakMap<Native, Native>();
 
   constructor(parts: SessionParts) {
     this.id = parts.id;
@@ -111,24 +111,24 @@ export class Session implements Published {
     return `${this.root}/${this.logId}`;
   }
 
-  async append(given: NewEntry): Promise<ByteOffset> {
-    const natives = this.#express(given);
+  async append(entry: NewEntry): Promise<ByteOffset> {
+    const natives = this.#express(entry);
     const [only] = natives;
     if (only && natives.length === 1) return this.appendNative(only);
     const [end] = await this.#appendEach([natives]);
     return end ?? (await this.openToAppend()).end;
   }
 
-  async appendAll(given: readonly NewEntry[]): Promise<ByteOffset[]> {
-    checkList("appendAll", given, "entries");
+  async appendAll(entries: readonly NewEntry[]): Promise<ByteOffset[]> {
+    checkList("appendAll", entries, "entries");
     this.#refuseWhenClosed();
-    return this.#appendEach(given.map((entry) => this.#express(entry)));
+    return this.#appendEach(entries.map((entry) => this.#express(entry)));
   }
 
-  async appendLines(given: readonly Native[]): Promise<ByteOffset[]> {
-    checkList("appendLines", given, "lines");
+  async appendLines(natives: readonly Native[]): Promise<ByteOffset[]> {
+    checkList("appendLines", natives, "lines");
     this.#refuseWhenClosed();
-    return this.#appendNatives(given);
+    return this.#appendNatives(natives);
   }
 
   /** Appends the lines of entries together; resolves to the offset after each entry. */
@@ -144,21 +144,21 @@ export class Session implements Published {
     });
   }
 
-  #express(given: unknown): readonly Native[] {
+  #express(entry: unknown): readonly Native[] {
     const hasFiles = this.#parts.openDerived !== null;
-    return expressEntry(given, { dialect: this.#dialect, facts: this.#facts, hasFiles });
+    return expressEntry(entry, { dialect: this.#dialect, facts: this.#facts, hasFiles });
   }
 
-  async #appendNatives(given: readonly Native[]): Promise<ByteOffset[]> {
-    const [only] = given;
+  async #appendNatives(natives: readonly Native[]): Promise<ByteOffset[]> {
+    const [only] = natives;
     if (!only) return [];
-    if (given.length === 1) return [await this.appendNative(only)];
+    if (natives.length === 1) return [await this.appendNative(only)];
     const { spilling } = this.#dialect.writing ?? {};
-    for (const { line } of this.#encode(given)) {
+    for (const { line } of this.#encode(natives)) {
       if (!spilling) checkLine(this.path, line, LOG_LIMITS);
     }
     const writer = await this.openToAppend();
-    const lines = this.#encode(given);
+    const lines = this.#encode(natives);
     const ends: ByteOffset[] = [];
     // Long values go to spill files, so the length of their lines is not known yet.
     const groups = spilling ? [lines] : inWrites(lines);
@@ -190,15 +190,15 @@ export class Session implements Published {
     }
   }
 
-  async #appendFirst(given: Native): Promise<ByteOffset> {
+  async #appendFirst(native: Native): Promise<ByteOffset> {
     const writer = await this.openToAppend();
     // Completed only now, when the log's own envelope is known.
-    return this.#appendLine(writer, this.#complete(given));
+    return this.#appendLine(writer, this.#complete(native));
   }
 
   #complete(given: Native): Native {
     const native = writingOf(this.#dialect).complete(given, this.#facts);
-    if (this.onKnown) this.#given.set(native, given);
+    if (this.onKnown) this.#callerLines.set(native, given);
     return native;
   }
 
@@ -285,7 +285,7 @@ export class Session implements Published {
       isDurable: logOptions.durability !== "os",
       openDirectory: () => this.#openDirectory(),
       onKnown: ({ native, isSame }: Repeat) =>
-        this.onKnown?.(this.#given.get(native) ?? native, isSame),
+        this.onKnown?.(this.#callerLines.get(native) ?? native, isSame),
     });
   }
 

@@ -147,11 +147,11 @@ const OPEN_OPTIONS: OptionKinds<OpenOptions> = { agent: "string" };
 export function checkStoreOptions(options: StoreOptions): void {
   checkData("openStore", options, "options");
   checkChoice("dialect", options.dialect, READ_DIALECT_NAMES);
-  const own = registryEntry(options.dialect ?? DEFAULT_DIALECT).options ?? {};
-  refuseOthers(options, own);
-  const kinds = Object.keys(own).map((name) => [name, "any"] as const);
+  const dialectOptions = registryEntry(options.dialect ?? DEFAULT_DIALECT).options ?? {};
+  refuseOthers(options, dialectOptions);
+  const kinds = Object.keys(dialectOptions).map((name) => [name, "any"] as const);
   checkOptions("openStore", options, { ...COMMON_OPTIONS, ...Object.fromEntries(kinds) });
-  for (const [name, allowed] of Object.entries<OptionKind | readonly unknown[]>(own)) {
+  for (const [name, allowed] of Object.entries<OptionKind | readonly unknown[]>(dialectOptions)) {
     const value = options[name as keyof StoreOptions];
     if (value === undefined) continue;
     if (typeof allowed === "string") checkKind(name, value, allowed);
@@ -162,10 +162,11 @@ export function checkStoreOptions(options: StoreOptions): void {
 }
 
 /** Refuses an option of another dialect, naming that dialect. */
-function refuseOthers(options: StoreOptions, own: object): void {
+function refuseOthers(options: StoreOptions, dialectOptions: object): void {
   for (const dialect of READ_DIALECT_NAMES) {
     for (const name of Object.keys(registryEntry(dialect).options ?? {})) {
-      if (Object.hasOwn(own, name) || options[name as keyof StoreOptions] === undefined) continue;
+      if (Object.hasOwn(dialectOptions, name) || options[name as keyof StoreOptions] === undefined)
+        continue;
       throw badOption(name, `is an option of the dialect ${dialect} alone; leave it out`);
     }
   }

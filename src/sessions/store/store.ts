@@ -114,10 +114,12 @@ export class Store implements Published {
   /** The first line, if something is known of the session; refuses what lines cannot say. */
   #startOf({ parent, title, tags, user, metadata }: CreateOptions): Native | null {
     const { name, naming, writing } = this.#dialect;
-    const given = Object.entries({ parent, title, tags, user, metadata });
-    const said = given.filter(([, value]) => value !== undefined);
-    if (said.length === 0) return null;
-    const cannot = said.find(([field]) => !writing?.start?.says.some((each) => each === field));
+    const details = Object.entries({ parent, title, tags, user, metadata });
+    const statedDetails = details.filter(([, value]) => value !== undefined);
+    if (statedDetails.length === 0) return null;
+    const cannot = statedDetails.find(
+      ([field]) => !writing?.start?.says.some((each) => each === field),
+    );
     if (cannot || !writing?.start) {
       throw badOption(
         `${cannot?.[0]}`,
@@ -125,7 +127,7 @@ export class Store implements Published {
       );
     }
     if (parent !== undefined) naming.logPath(parent);
-    const labels = Object.fromEntries(said.filter(([field]) => field !== "parent"));
+    const labels = Object.fromEntries(statedDetails.filter(([field]) => field !== "parent"));
     return writing.start.line({ ...(parent && { parent }), ...checkedLabels(labels) });
   }
 

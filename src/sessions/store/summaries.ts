@@ -54,10 +54,10 @@ export class Summaries {
       agent: this.#agentOf(id, agent ?? stored),
       status,
       parent,
-      projectOf: (said) => projectFacts(said, projectOfStore(dialect, root)),
+      projectOf: (facts) => projectFacts(facts, projectOfStore(dialect, root)),
     });
-    const named = summary.parent === null ? null : await this.#idNamed(summary.parent);
-    return named === null ? summary : { ...summary, parent: named };
+    const parentId = summary.parent === null ? null : await this.#idNamed(summary.parent);
+    return parentId === null ? summary : { ...summary, parent: parentId };
   }
 
   /** Lines may name a session as its program does. */
@@ -73,16 +73,16 @@ export class Summaries {
   }
 
   /** The session's agent; `said` is the agent that its entries name. */
-  async agent(id: string, said: string | null): Promise<string | null> {
-    return this.#agentOf(id, said ?? (await this.#standing(id)).agent);
+  async agent(id: string, agentName: string | null): Promise<string | null> {
+    return this.#agentOf(id, agentName ?? (await this.#standing(id)).agent);
   }
 
-  #agentOf(id: string, said: string | null): string | null {
+  #agentOf(id: string, agentName: string | null): string | null {
     const {
       naming: { agentOf },
       reading: { agentSaidIn },
     } = dialectNamed(this.#store.dialect);
-    return (agentSaidIn && said) || (agentOf?.(id) ?? null);
+    return (agentSaidIn && agentName) || (agentOf?.(id) ?? null);
   }
 
   async #standing(id: string): Promise<SessionStanding> {

@@ -49,8 +49,8 @@ export function fileEditsOf(tool: string, input: unknown): readonly FileEdit[] {
   const several = fields.edits;
   if (Array.isArray(several)) {
     const sums = several.map((edit) => (isFields(edit) ? pairIn(edit, file) : null));
-    const known = sums.filter((edit) => edit !== null);
-    return known.length === 0 ? [] : [summed(known)];
+    const knownSums = sums.filter((edit) => edit !== null);
+    return knownSums.length === 0 ? [] : [summed(knownSums)];
   }
   const pair = pairIn(fields, file);
   if (pair !== null) return [pair];
@@ -89,8 +89,8 @@ function pairIn(fields: Fields, file: string | null): FileEdit | null {
 function patchIn(fields: Fields): readonly FileEdit[] {
   const { command } = fields;
   const words = Array.isArray(command) ? command : [command];
-  const given = [textIn(fields, PATCHES), ...words.slice(0, 4)];
-  for (const text of given) {
+  const texts = [textIn(fields, PATCHES), ...words.slice(0, 4)];
+  for (const text of texts) {
     const edits = typeof text === "string" ? patchEdits(text) : [];
     if (edits.length > 0) return edits;
   }
@@ -167,8 +167,8 @@ function changedLines(old: string, now: string): { added: number; removed: numbe
   const most = Math.min(before.length, after.length) - from;
   while (same < most && before.at(-1 - same) === after.at(-1 - same)) same++;
   const [gone, added] = [before, after].map((all) => all.slice(from, all.length - same));
-  const kept = commonLines(gone ?? [], added ?? []);
-  const count = (lines: readonly string[] = []) => lines.length - kept;
+  const common = commonLines(gone ?? [], added ?? []);
+  const count = (lines: readonly string[] = []) => lines.length - common;
   return { added: count(added), removed: count(gone) };
 }
 

@@ -35,7 +35,7 @@ export class FileLines {
   change(file: string, changes: readonly TextChange[]): (number | null)[] {
     const name = this.#nameOf(file) ?? file;
     let isKnown: boolean = true;
-    const found = changes.map((change) => {
+    const lineNumbers = changes.map((change) => {
       if (change.isWhole) {
         this.#keep(name, [{ first: 1, text: change.now }]);
         return 1;
@@ -45,7 +45,7 @@ export class FileLines {
       return line;
     });
     if (!isKnown) this.#keep(name, []);
-    return found;
+    return lineNumbers;
   }
 
   #replace(name: string, { old, now, isLines = false }: TextChange): number | null {
@@ -85,7 +85,7 @@ export class FileLines {
     this.#files.delete(name);
     if (pieces.length > 0) this.#files.set(name, pieces);
     let chars = 0;
-    for (const known of this.#files.values()) chars += charsOf(known);
+    for (const piece of this.#files.values()) chars += charsOf(piece);
     for (const [oldest, known] of this.#files) {
       if (chars <= CHARS_MAX) break;
       chars -= charsOf(known);

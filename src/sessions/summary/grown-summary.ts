@@ -61,7 +61,7 @@ export async function grownSummary(
     }
     // A last line without its LF may still change.
     const isKept = isGrowing && end === log.bytesEnd;
-    const kept = isKept
+    const state = isKept
       ? {
           to: end,
           mark: await markOf(log, end),
@@ -69,7 +69,7 @@ export async function grownSummary(
           ...(memory && { memory: memory.state() }),
         }
       : null;
-    return { summary: await store.summaries().finish(id, lines), kept };
+    return { summary: await store.summaries().finish(id, lines), kept: state };
   } finally {
     window.close();
     await session.release();

@@ -57,10 +57,10 @@ export class SummaryLines {
  */
 export function repeatedRows(dialect: Dialect, root: string, id: string): (row: Native) => boolean {
   const { subagents } = dialect.reading;
-  const known = new Map<string, boolean>();
-  const isThere = (own: string) => {
-    const isKnown = known.get(own) ?? existsSync(pathOf(dialect, root, own) ?? "");
-    known.set(own, isKnown);
+  const answers = new Map<string, boolean>();
+  const isThere = (name: string) => {
+    const isKnown = answers.get(name) ?? existsSync(pathOf(dialect, root, name) ?? "");
+    answers.set(name, isKnown);
     return isKnown;
   };
   return (row) => subagents?.ownLogsOf?.(row, id).some(isThere) ?? false;

@@ -224,7 +224,7 @@ export class SummaryFold {
 
   summary({ agent, status = null, parent = null, projectOf = projectSaid }: SummaryFacts): Summary {
     const { title, model } = this.#facts.hasOwn ? { title: null, model: null } : this.#facts.agents;
-    const named = this.#facts.model ?? model;
+    const modelName = this.#facts.model ?? model;
     const about = this.#facts.about;
     const createdAt = this.#facts.createdAt ?? about.createdAt ?? null;
     const updatedAt = this.#facts.updatedAt ?? about.updatedAt ?? null;
@@ -232,7 +232,7 @@ export class SummaryFold {
       title:
         this.#saidTitle() ?? this.#facts.title ?? this.#facts.command ?? this.#facts.task ?? title,
       agent: agent === null ? null : lineOf(agent),
-      model: named === null ? null : lineOf(named),
+      model: modelName === null ? null : lineOf(modelName),
       status: this.#facts.outcome ?? status,
       turns: this.#turns.count,
       inputTokens: this.#usage.total("inputTokens"),
@@ -259,8 +259,8 @@ export class SummaryFold {
   /** The program's own title, without mark-up. */
   #saidTitle(): string | null {
     const { chosenTitle, title, summary } = this.#facts.about;
-    for (const said of [chosenTitle, title, summary]) {
-      const line = lineOf(typedText(said ?? "") ?? "");
+    for (const text of [chosenTitle, title, summary]) {
+      const line = lineOf(typedText(text ?? "") ?? "");
       if (line !== null) return line;
     }
     return null;

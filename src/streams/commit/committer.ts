@@ -104,7 +104,7 @@ export class Committer {
     if (this.#failure !== null) return rejectAll(taken, this.#failure);
     const startedMs = performance.now();
     const batch = new CommitBatch(this.#parts.published);
-    const answers = taken.map((asked) => decided(asked, batch));
+    const answers = taken.map((request) => decided(request, batch));
     const touches = this.#parts.published.touches();
     const added = batch.ops.length > 0 ? this.#parts.beforeBatch(batch) : null;
     if (added !== null) await added;
@@ -221,6 +221,6 @@ function touchIfLive(batch: CommitBatch, path: string, atMs: number): void {
   if (batch.state(path)?.status === "live") batch.touch(path, atMs);
 }
 
-function rejectAll(asked: readonly CommitRequest[], error: unknown): void {
-  for (const { reject } of asked) reject(error);
+function rejectAll(requests: readonly CommitRequest[], error: unknown): void {
+  for (const { reject } of requests) reject(error);
 }

@@ -22,20 +22,20 @@ export class Watchers {
   watch(path: string, onChange: OnChange): () => void {
     const watching = this.#ofOne.get(path) ?? new Set();
     // A new function, so that the same callback may watch twice.
-    const own: OnChange = (head) => onChange(head);
-    watching.add(own);
+    const listener: OnChange = (head) => onChange(head);
+    watching.add(listener);
     this.#ofOne.set(path, watching);
     return () => {
-      watching.delete(own);
+      watching.delete(listener);
       if (watching.size === 0 && this.#ofOne.get(path) === watching) this.#ofOne.delete(path);
     };
   }
 
   watchAll(onChange: OnAnyChange): () => void {
-    const own: OnAnyChange = (path, head) => onChange(path, head);
-    this.#ofAll.add(own);
+    const listener: OnAnyChange = (path, head) => onChange(path, head);
+    this.#ofAll.add(listener);
     return () => {
-      this.#ofAll.delete(own);
+      this.#ofAll.delete(listener);
     };
   }
 
@@ -81,8 +81,8 @@ export class PublishedStreams {
 
   /** Null for a path that was never used. */
   get(path: string): StreamState | null {
-    const known = this.#states.get(path);
-    if (known !== undefined) return known;
+    const newest = this.#states.get(path);
+    if (newest !== undefined) return newest;
     const state = this.#lookup.stream(path);
     if (state !== null) this.#keep(this.#states, path, state);
     return state;
@@ -94,8 +94,8 @@ export class PublishedStreams {
 
   producer(state: StreamState, id: string): ProducerTurn | null {
     const key = producerKey(state, id);
-    const known = this.#producers.get(key);
-    if (known !== undefined) return known;
+    const newestTurn = this.#producers.get(key);
+    if (newestTurn !== undefined) return newestTurn;
     const turn = this.#lookup.producer(state.path, id);
     if (turn !== null) this.#keep(this.#producers, key, turn);
     return turn;
@@ -132,12 +132,12 @@ export class PublishedStreams {
     return endsAtMs !== null && endsAtMs <= nowMs;
   }
 
-  #keep<T>(kept: Map<string, T>, key: string, value: T): void {
-    kept.delete(key);
-    kept.set(key, value);
-    if (kept.size <= this.#statesMax) return;
-    for (const oldest of kept.keys()) {
-      kept.delete(oldest);
+  #keep<T>(entries: Map<string, T>, key: string, value: T): void {
+    entries.delete(key);
+    entries.set(key, value);
+    if (entries.size <= this.#statesMax) return;
+    for (const oldest of entries.keys()) {
+      entries.delete(oldest);
       return;
     }
   }

@@ -120,9 +120,9 @@ async function compare(
   onBytes: (bytes: number) => void,
 ): Promise<void> {
   let done = 0;
-  const own = source.streams("")[Symbol.asyncIterator]();
+  const sourceStreams = source.streams("")[Symbol.asyncIterator]();
   for await (const copied of copy.streams("")) {
-    const { value, done: isOver } = await own.next();
+    const { value, done: isOver } = await sourceStreams.next();
     const state: StreamState | undefined = isOver ? undefined : value;
     if (state === undefined || described(state) !== described(copied)) {
       throw differs(copy, copied.path);
@@ -132,7 +132,7 @@ async function compare(
     if (state.status !== "deleted") done += state.end - state.base;
     onBytes(done);
   }
-  const { value, done: isOver } = await own.next();
+  const { value, done: isOver } = await sourceStreams.next();
   if (!isOver) throw differs(copy, (value as StreamState).path);
   const [records, copied] = [await source.records(), await copy.records()];
   const isSame =

@@ -202,8 +202,8 @@ export class DirectoryTarget implements CopyTarget {
       before = timestamp;
       return [length, later, crc >>> 0];
     });
-    const own = { ...state, file: fileOf(state), ...run };
-    return { kind: "stream", state: own, isNew, from, messages, blocks, producers };
+    const storedState = { ...state, file: fileOf(state), ...run };
+    return { kind: "stream", state: storedState, isNew, from, messages, blocks, producers };
   }
 }
 

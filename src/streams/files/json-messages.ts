@@ -153,12 +153,12 @@ function badMessage(stream: string, reason: string): VerbatimError<"BAD_MESSAGE"
 }
 
 function withoutLineBreaks(source: Buffer): Buffer {
-  const kept = Buffer.allocUnsafe(source.length);
+  const copy = Buffer.allocUnsafe(source.length);
   let length = 0;
   for (const byte of source) {
-    if (byte !== LF && byte !== CR) kept[length++] = byte;
+    if (byte !== LF && byte !== CR) copy[length++] = byte;
   }
-  return kept.subarray(0, length);
+  return copy.subarray(0, length);
 }
 
 function oneLine(text: Buffer): JsonMessages {

@@ -154,19 +154,19 @@ export class LocalStore implements StreamStore {
       // Not `check`: nothing may wait here, or requests would change their order.
       if (source !== null) this.#history.refuseKnown(source);
     }
-    const own = { ...request, body: copied(request.body) };
-    const created = await this.#committer.submit(own.body.length, (batch) =>
-      decideCreate(this.#deciding(batch), path, own),
+    const ownRequest = { ...request, body: copied(request.body) };
+    const created = await this.#committer.submit(ownRequest.body.length, (batch) =>
+      decideCreate(this.#deciding(batch), path, ownRequest),
     );
     await this.#signing?.forkBegun(path);
     return created;
   }
 
   append(path: string, request: AppendRequest): Promise<Appended> {
-    const own = { ...request, body: copied(request.body) };
+    const ownRequest = { ...request, body: copied(request.body) };
     const submit = () =>
-      this.#committer.submit(own.body.length, (batch) =>
-        decideAppend(this.#deciding(batch), path, own),
+      this.#committer.submit(ownRequest.body.length, (batch) =>
+        decideAppend(this.#deciding(batch), path, ownRequest),
       );
     return this.#signing?.forkBegun(path)?.then(submit) ?? submit();
   }

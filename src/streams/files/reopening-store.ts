@@ -43,8 +43,8 @@ const PROBE_NAME = "space.probe";
 const PROBE_BYTES_MIN = 64 * 1024;
 
 export async function openReopeningStore(options: ReopeningOptions): Promise<ReopeningStore> {
-  const own = { ...options, watchers: new Watchers() };
-  return new ReopeningStore(own, await openLocalStore(own));
+  const storeOptions = { ...options, watchers: new Watchers() };
+  return new ReopeningStore(storeOptions, await openLocalStore(storeOptions));
 }
 
 export class ReopeningStore implements StreamStore {

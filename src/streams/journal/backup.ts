@@ -87,8 +87,8 @@ class Tree {
   }
 
   async open(below: string): Promise<Directory> {
-    const known = this.#opened.get(below);
-    if (known !== undefined) return known;
+    const openedDirectory = this.#opened.get(below);
+    if (openedDirectory !== undefined) return openedDirectory;
     const path = below === "" ? this.path : `${this.path}/${below}`;
     const directory = await this.#host.files.openDirectory(path, { create: this.#create });
     this.#opened.set(below, directory);

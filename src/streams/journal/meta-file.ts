@@ -66,14 +66,14 @@ export class MetaFile {
   #end: number;
   #writtenBackLsn: number;
 
-  private constructor(directory: Directory, file: OpenFile, found: ReadMeta) {
+  private constructor(directory: Directory, file: OpenFile, meta: ReadMeta) {
     this.path = `${directory.path}/${NAME}`;
     this.#directory = directory;
     this.#file = file;
-    this.storeId = found.storeId;
-    this.#groupStart = found.groupStart;
-    this.#end = found.end;
-    this.#writtenBackLsn = found.writtenBackLsn;
+    this.storeId = meta.storeId;
+    this.#groupStart = meta.groupStart;
+    this.#end = meta.end;
+    this.#writtenBackLsn = meta.writtenBackLsn;
   }
 
   /** Opens the file, or creates it for a store of this id. */
@@ -82,8 +82,8 @@ export class MetaFile {
     try {
       const file = directory.open(NAME, "update");
       try {
-        const found = (await look(path, file)) ?? begin(file, newStoreId);
-        return new MetaFile(directory, file, found);
+        const meta = (await look(path, file)) ?? begin(file, newStoreId);
+        return new MetaFile(directory, file, meta);
       } catch (cause) {
         file.close();
         throw cause;
@@ -99,8 +99,8 @@ export class MetaFile {
     try {
       const file = directory.open(NAME, "read");
       try {
-        const found = await look(path, file);
-        if (found !== null) return new MetaFile(directory, file, found);
+        const meta = await look(path, file);
+        if (meta !== null) return new MetaFile(directory, file, meta);
       } catch (cause) {
         file.close();
         throw cause;

@@ -268,15 +268,15 @@ export class WriteBack {
   /** The messages of one line. */
   async #pointers(state: StreamState, from: number): Promise<MessagePointer[]> {
     const { index } = this.#parts;
-    const found: MessagePointer[] = [];
-    while (found.length < MESSAGES_PER_LINE) {
-      const after = found.at(-1)?.end ?? from;
+    const pointers: MessagePointer[] = [];
+    while (pointers.length < MESSAGES_PER_LINE) {
+      const after = pointers.at(-1)?.end ?? from;
       const some = index.messages(state, after, state.end, MESSAGES_PER_LOOK);
-      found.push(...some);
+      pointers.push(...some);
       if (some.length < MESSAGES_PER_LOOK) break;
       await setImmediate(); // Appends and reads go first.
     }
-    return found;
+    return pointers;
   }
 }
 

@@ -121,7 +121,7 @@ export function causeText(cause: unknown): string {
   const code = errnoOf(cause);
   const message = cause instanceof Error ? cause.message : String(cause);
   const sentence = code === "UNKNOWN" ? message : code;
-  const found = CAUSES.find(([form]) => form.test(sentence))?.[1];
-  if (found !== undefined) return found;
+  const reason = CAUSES.find(([form]) => form.test(sentence))?.[1];
+  if (reason !== undefined) return reason;
   return code === "UNKNOWN" ? oneLine(message, MESSAGE_CHARS_MAX) : code;
 }

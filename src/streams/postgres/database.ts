@@ -365,11 +365,11 @@ function namedHosts(parameters: URLSearchParams): string[] {
   if (hosts.length < 2) return [written(parameters)];
   const ports = parameters.get("port")?.split(",") ?? [];
   return hosts.map((host, n) => {
-    const own = new URLSearchParams(parameters);
-    own.set("host", host);
+    const ownParameters = new URLSearchParams(parameters);
+    ownParameters.set("host", host);
     const port = ports[n] ?? ports[0];
-    if (port !== undefined) own.set("port", port);
-    return written(own);
+    if (port !== undefined) ownParameters.set("port", port);
+    return written(ownParameters);
   });
 }
 

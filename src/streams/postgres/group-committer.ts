@@ -201,7 +201,7 @@ export class GroupCommitter {
     for (;;) {
       if (view.needsMore) await view.load();
       const batch = new GroupBatch(view);
-      const decided = taken.map((asked) => decidedOn(asked, { batch, view }));
+      const decided = taken.map((request) => decidedOn(request, { batch, view }));
       if (view.needsMore) continue;
       const touches = new Map(known.touches);
       for (const [path, atMs] of touches) {

@@ -98,7 +98,7 @@ export class PostgresStreams implements PostgresStore {
   promises: DatabasePromises;
   readonly #durability: DatabaseDurability;
   readonly #database: PostgresDatabase;
-  readonly #known: StreamCache;
+  readonly #cache: StreamCache;
   readonly #committer: GroupCommitter;
   readonly #queries: StreamQueries;
   readonly #reader: RowStreamReader;
@@ -125,7 +125,7 @@ export class PostgresStreams implements PostgresStore {
     this.#durability = options.durability ?? "disk";
     this.#database = database;
     this.#now = options.now ?? Date.now;
-    this.#known = new StreamCache(database, options.statesMax ?? 32 * 1024);
+    this.#cache = new StreamCache(database, options.statesMax ?? 32 * 1024);
     this.#queries = new StreamQueries(database);
     const load = (path: string) => this.#reads.load(path);
     this.#reader = new RowStreamReader(database, load);
@@ -140,7 +140,7 @@ export class PostgresStreams implements PostgresStore {
       database,
       reader: this.#reader,
       queries: this.#queries,
-      known: this.#known,
+      known: this.#cache,
       history: this.#history,
       now: this.#now,
     });
@@ -153,7 +153,7 @@ export class PostgresStreams implements PostgresStore {
     this.#commits = new CommitHealth({ database, server, idleMs: options.probeMs ?? 5_000 });
     this.#committer = new GroupCommitter({
       database,
-      known: this.#known,
+      known: this.#cache,
       limits: { ...COMMIT_LIMITS, ...options.limits },
       server,
       health: this.#commits,
@@ -210,23 +210,30 @@ export class PostgresStreams implements PostgresStore {
     checkStreamPath(path);
     const source = request.fork?.source;
     if (source !== undefined) checkStreamPath(source);
-    const own = { ...request, body: Buffer.from(request.body) };
+    const ownRequest = { ...request, body: Buffer.from(request.body) };
     const paths = source === undefined ? [path] : [path, source];
-    const created = await this.#committer.submit({ paths, bytes: own.body.length }, (decision) => {
-      const deciding = this.#deciding(decision);
-      if (source !== undefined) deciding.checkFile(source);
-      return decideCreate(deciding, path, own);
-    });
+    const created = await this.#committer.submit(
+      { paths, bytes: ownRequest.body.length },
+      (decision) => {
+        const deciding = this.#deciding(decision);
+        if (source !== undefined) deciding.checkFile(source);
+        return decideCreate(deciding, path, ownRequest);
+      },
+    );
     await this.#signing?.forkBegun(path);
     return created;
   }
 
   append(path: string, request: AppendRequest): Promise<Appended> {
-    const own = { ...request, body: Buffer.from(request.body) };
-    const wanted = { paths: [path], producerId: request.producer?.id, bytes: own.body.length };
+    const ownRequest = { ...request, body: Buffer.from(request.body) };
+    const wanted = {
+      paths: [path],
+      producerId: request.producer?.id,
+      bytes: ownRequest.body.length,
+    };
     const submit = () =>
       this.#committer.submit(wanted, (decision) =>
-        decideAppend(this.#deciding(decision), path, own),
+        decideAppend(this.#deciding(decision), path, ownRequest),
       );
     return this.#signing?.forkBegun(path)?.then(submit) ?? submit();
   }
@@ -259,7 +266,7 @@ export class PostgresStreams implements PostgresStore {
   }
 
   touch(path: string): void {
-    this.#known.touch(path, this.#now());
+    this.#cache.touch(path, this.#now());
   }
 
   watch(path: string, onChange: (head: StreamHead | null) => void): () => void {
@@ -335,7 +342,7 @@ export class PostgresStreams implements PostgresStore {
       nowMs,
       index: view,
       newStreamId: randomId,
-      isExpired: (state) => this.#known.isExpired(state, nowMs),
+      isExpired: (state) => this.#cache.isExpired(state, nowMs),
       checkFile: (path) => {
         const state = view.get(path); // Messages are checked as they are read.
         if (state !== null) this.#history.refuseKnown(state);
@@ -344,16 +351,16 @@ export class PostgresStreams implements PostgresStore {
   }
 
   async #writeTouches(): Promise<void> {
-    if (this.#known.touches.size === 0) return;
+    if (this.#cache.touches.size === 0) return;
     await this.#committer.submit({ paths: [], bytes: 0 }, () => {});
   }
 
   async #changedElsewhere(paths: readonly string[]): Promise<void> {
-    for (const path of paths) this.#known.forget(path);
+    for (const path of paths) this.#cache.forget(path);
     await this.#signing?.changedElsewhere(paths);
     const watched = paths.filter((path) => this.#watchers.isWatched(path));
     if (watched.length === 0) return;
-    for (const [path, { state }] of await this.#known.load(watched, [])) this.#tell(path, state);
+    for (const [path, { state }] of await this.#cache.load(watched, [])) this.#tell(path, state);
   }
 
   #tell(path: string, state: StreamState | null): void {

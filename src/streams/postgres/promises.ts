@@ -50,14 +50,14 @@ export async function readPromises(
 /** Throws POSTGRES_REFUSED if the database promises less than `floor`. */
 export function checkPromises(
   database: PostgresDatabase,
-  found: DatabasePromises,
+  promises: DatabasePromises,
   floor: DatabaseDurability,
 ): void {
-  if (DURABILITIES.indexOf(found.durability) >= DURABILITIES.indexOf(floor)) return;
-  const settings = Object.entries(found.settings).map(([name, value]) => `${name}=${value}`);
+  if (DURABILITIES.indexOf(promises.durability) >= DURABILITIES.indexOf(floor)) return;
+  const settings = Object.entries(promises.settings).map(([name, value]) => `${name}=${value}`);
   throw postgresRefusal(
     database,
-    `what it acknowledges is durable in "${found.durability}", and "${floor}" is required ` +
+    `what it acknowledges is durable in "${promises.durability}", and "${floor}" is required ` +
       `(${settings.join(", ")}); change its settings, or require less`,
   );
 }

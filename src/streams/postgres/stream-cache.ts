@@ -67,9 +67,9 @@ export class StreamCache {
   }
 
   /** As it was read just now, unless a later version is known. */
-  remember(path: string, key: string, known: VersionedStream): void {
-    if ((this.#seen.get(path)?.version ?? 0) >= known.version) return;
-    this.set(path, { ...known, key, producers: new Map() });
+  remember(path: string, key: string, stream: VersionedStream): void {
+    if ((this.#seen.get(path)?.version ?? 0) >= stream.version) return;
+    this.set(path, { ...stream, key, producers: new Map() });
   }
 
   /** It changed: the next decision loads it. */
@@ -143,19 +143,19 @@ export class StreamCache {
  */
 export class GroupView implements PublishedState, MessageLookup {
   readonly #database: PostgresDatabase;
-  readonly #known: StreamCache;
+  readonly #cache: StreamCache;
   readonly #streams = new Map<string, SeenStream>();
   readonly #pointers = new Map<string, readonly MessagePointer[]>();
   needs: Needs = noNeeds();
 
-  constructor(database: PostgresDatabase, known: StreamCache) {
+  constructor(database: PostgresDatabase, cache: StreamCache) {
     this.#database = database;
-    this.#known = known;
+    this.#cache = cache;
   }
 
   /** A request will need this, so that everything is loaded at once. */
   want(path: string, producerId: string | undefined): void {
-    const stream = this.#streams.get(path) ?? this.#known.get(path);
+    const stream = this.#streams.get(path) ?? this.#cache.get(path);
     const isKnown = producerId === undefined || stream?.state === null;
     if (stream !== undefined && (isKnown || stream.producers.has(producerId))) return;
     this.needs.paths.add(path);
@@ -168,7 +168,7 @@ export class GroupView implements PublishedState, MessageLookup {
 
   /** Throws NotLoaded if it is not loaded yet. */
   seen(path: string): SeenStream {
-    const stream = this.#streams.get(path) ?? this.#known.get(path);
+    const stream = this.#streams.get(path) ?? this.#cache.get(path);
     if (stream === undefined) {
       this.needs.paths.add(path);
       throw new NotLoaded();
@@ -211,7 +211,7 @@ export class GroupView implements PublishedState, MessageLookup {
     this.needs = noNeeds();
     if (paths.size > 0) {
       this.#pointers.clear(); // Checkpoints must not be older than the version of their stream.
-      const streams = await this.#known.load([...paths], [...producerIds]);
+      const streams = await this.#cache.load([...paths], [...producerIds]);
       for (const [path, stream] of streams) this.#streams.set(path, stream);
     }
     for (const sql of lookups) {

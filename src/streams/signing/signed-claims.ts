@@ -42,25 +42,25 @@ export function contradictions(
   signed: SignedClaims | null,
   fileBytes: number,
 ): Finding[] {
-  const found: Finding[] = [];
-  const own = stated.end - stated.base;
-  if (fileBytes < own) {
-    const message = `its file has ${fileBytes} bytes, but meta.jsonl says ${own}`;
-    found.push(findingOf("END_MISMATCH", "rollback", message));
+  const findings: Finding[] = [];
+  const ownLength = stated.end - stated.base;
+  if (fileBytes < ownLength) {
+    const message = `its file has ${fileBytes} bytes, but meta.jsonl says ${ownLength}`;
+    findings.push(findingOf("END_MISMATCH", "rollback", message));
   }
-  if (signed === null) return found;
-  if (own < signed.bytes) {
-    const message = `meta.jsonl ends it at byte ${own} of its file, but ${signed.bytes} are signed`;
-    found.push(findingOf("END_MISMATCH", "rollback", message));
+  if (signed === null) return findings;
+  if (ownLength < signed.bytes) {
+    const message = `meta.jsonl ends it at byte ${ownLength} of its file, but ${signed.bytes} are signed`;
+    findings.push(findingOf("END_MISMATCH", "rollback", message));
   }
   const fault = forkFault(stated, signed.from);
-  if (fault !== null) found.push(findingOf("FORK_MISMATCH", "tampered", fault));
+  if (fault !== null) findings.push(findingOf("FORK_MISMATCH", "tampered", fault));
   if (signed.isFinal && !stated.isClosed) {
     const message = "its final checkpoint says that it is closed, but meta.jsonl says it is open";
-    found.push(findingOf("CLOSURE_MISMATCH", "tampered", message));
+    findings.push(findingOf("CLOSURE_MISMATCH", "tampered", message));
   } else if (stated.isClosed && !signed.isFinal) {
     const message = "meta.jsonl says that it is closed, but no checkpoint does";
-    found.push(findingOf("CLOSURE_UNSIGNED", "incomplete", message));
+    findings.push(findingOf("CLOSURE_UNSIGNED", "incomplete", message));
   }
-  return found;
+  return findings;
 }

@@ -245,9 +245,9 @@ export class StreamSigning {
   }
 
   #streamOf(state: Signable, start: number): SigningStream {
-    const known = this.#streams.get(state.path);
-    if (known?.of.streamId === state.streamId) return known;
-    if (known !== undefined) this.#drop(known);
+    const signingStream = this.#streams.get(state.path);
+    if (signingStream?.of.streamId === state.streamId) return signingStream;
+    if (signingStream !== undefined) this.#drop(signingStream);
     const stream = this.#parts.newStream(this.shared, signableOf(state), start);
     this.#streams.set(state.path, stream);
     return stream;

@@ -124,8 +124,12 @@ function followedPath({ links }: Subscription, stream: string): string | null {
 }
 
 function invalid(id: string, stream: string, reason: string) {
-  const named = JSON.stringify(stream.slice(0, 200));
-  return subscriptionRefusal(id, "INVALID_OFFSET", `the ack of ${named} is refused: ${reason}`);
+  const streamName = JSON.stringify(stream.slice(0, 200));
+  return subscriptionRefusal(
+    id,
+    "INVALID_OFFSET",
+    `the ack of ${streamName} is refused: ${reason}`,
+  );
 }
 
 export interface TokenClaims {
@@ -158,8 +162,8 @@ export function judgeToken(
   const payload = token.slice(0, dot);
   // Compared as text: base64url has several spellings for the same bytes, and a token has one.
   const expected = Buffer.from(hmac(secret, payload));
-  const given = Buffer.from(token.slice(dot + 1));
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return invalid;
+  const mac = Buffer.from(token.slice(dot + 1));
+  if (mac.length !== expected.length || !timingSafeEqual(mac, expected)) return invalid;
   const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as Record<
     string,
     unknown

@@ -33,8 +33,8 @@ export class Followers {
 
   of(path: string): readonly Subscription[] {
     if (this.#all.size === 0) return NO_SUBSCRIPTIONS;
-    const known = this.#byPath.get(path);
-    if (known !== undefined) return known;
+    const cachedFollowers = this.#byPath.get(path);
+    if (cachedFollowers !== undefined) return cachedFollowers;
     const segments = segmentsOf(path);
     const found = [...this.#all].filter(({ links }) => links.follows(path, segments));
     const followers = found.length === 0 ? NO_SUBSCRIPTIONS : found;
@@ -113,8 +113,8 @@ export class FollowedStreams {
 
   /** Looks up the ends of the streams that these subscriptions follow. */
   async lookUp(subscriptions: readonly Subscription[]): Promise<void> {
-    const named = new Set(subscriptions.flatMap(({ links }) => links.paths()));
-    await this.#lookUpNamed([...named]);
+    const paths = new Set(subscriptions.flatMap(({ links }) => links.paths()));
+    await this.#lookUpNamed([...paths]);
     if (subscriptions.some(({ config }) => config.pattern !== null)) await this.#lookUpAll();
   }
 

@@ -134,15 +134,15 @@ export class Subscriptions {
     await this.#turn(id, async (subscription) => {
       const { links } = subscription;
       const added = newPaths(subscription, paths);
-      const named = new Map<string, StreamLink>();
+      const linksByPath = new Map<string, StreamLink>();
       for (const path of added) {
         // A stream that the pattern matches keeps its cursor: adding it changes nothing.
         const cursor = links.isMatched(path)
           ? (links.get(path)?.cursor ?? null)
           : ((await this.#streams.headOf(path))?.end ?? null);
-        named.set(path, { isExplicit: true, cursor });
+        linksByPath.set(path, { isExplicit: true, cursor });
       }
-      await this.#records.commit(subscription, { links: named });
+      await this.#records.commit(subscription, { links: linksByPath });
       // Looked up again now that changes are noted, so that none is missed in between (FS1).
       await this.#streams.relink(added);
     });

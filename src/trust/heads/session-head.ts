@@ -92,7 +92,9 @@ async function findCheckpoint(
     if (toHex(crypto.sha256(concat(bytes, Uint8Array.of(LF)))) !== through.line) continue;
     // It was verified; the envelope only decides how to parse it.
     const envelopes: readonly EnvelopeName[] = isSidecar ? ["sidecar"] : INSIDE;
-    return envelopes.map((name) => readCheckpoint(bytes, name)).find((found) => found) ?? null;
+    return (
+      envelopes.map((name) => readCheckpoint(bytes, name)).find((checkpoint) => checkpoint) ?? null
+    );
   }
   return null;
 }
@@ -143,8 +145,9 @@ export async function rootNames(
     }
   }
   others.delete(place);
-  const own = typed ?? given;
-  const isLink = join(await real(dirname(own)), basename(own)) !== place && own !== dirname(own);
+  const heading = typed ?? given;
+  const isLink =
+    join(await real(dirname(heading)), basename(heading)) !== place && heading !== dirname(heading);
   return { place, others: [...others], leadsTo: isLink ? path : null };
 }
 

@@ -79,7 +79,7 @@ export function reportOf(
     rotations: judge.keyChanges.map(({ isNamed, ...change }) => ({ ...change, named: isNamed })),
     links: judge.links.filter(({ seq }) => through !== null && seq <= through.seq),
     missing,
-    findings: findings.map(said),
+    findings: findings.map(findingFacts),
   };
 }
 
@@ -155,12 +155,12 @@ export function pinFindingsOf(
     seq: judge.newestSeq ?? -1,
     lineAt: () => judge.pinnedLine,
   });
-  const named = pin && judge.voids.find(({ line }) => line === pin.line);
-  if (named) {
+  const voidCheckpoint = pin && judge.voids.find(({ line }) => line === pin.line);
+  if (voidCheckpoint) {
     const message =
-      `checkpoint ${named.seq} was in its place when it was seen before; lines were put before it, ` +
-      `and it is at byte ${named.start} now`;
-    findings.push(finding("CHECKPOINT_MISPLACED", "tampered", named.start, message));
+      `checkpoint ${voidCheckpoint.seq} was in its place when it was seen before; lines were put before it, ` +
+      `and it is at byte ${voidCheckpoint.start} now`;
+    findings.push(finding("CHECKPOINT_MISPLACED", "tampered", voidCheckpoint.start, message));
   }
   const rollback = judged.rollback ?? remembered.conflict ?? null;
   if (rollback && judge.newestSeq === null) {
@@ -297,7 +297,7 @@ export function unreadableReport(
     rotations: [],
     links: [],
     missing: isMissing && here ? missingOf(here) : null,
-    findings: [why, ...linkFindings(remembered)].map(said),
+    findings: [why, ...linkFindings(remembered)].map(findingFacts),
   };
 }
 
@@ -317,14 +317,14 @@ function finding(
   return { code, verdict, byteOffset, turn: null, message };
 }
 
-function said({ code, verdict, byteOffset, turn, message }: Finding) {
+function findingFacts({ code, verdict, byteOffset, turn, message }: Finding) {
   return { code, verdict, byte_offset: byteOffset, turn, message };
 }
 
 /** Findings about the sidecar file itself. */
-export function sidecarFindings(found: SidecarInspection): Finding[] {
+export function sidecarFindings(sidecar: SidecarInspection): Finding[] {
   const findings: Finding[] = [];
-  const { foreignAt, newerAt, tornBytes } = found.sidecar;
+  const { foreignAt, newerAt, tornBytes } = sidecar.sidecar;
   if (newerAt !== null) {
     const message = "a checkpoint is of a format that this program does not know; update it";
     findings.push(finding("NEWER_FORMAT", "unreadable", newerAt, message));
@@ -333,9 +333,9 @@ export function sidecarFindings(found: SidecarInspection): Finding[] {
     const message = "the file of checkpoints has lines that are not checkpoints";
     findings.push(finding("SIDECAR_FOREIGN_BYTES", "tampered", foreignAt, message));
   }
-  if (found.lostAt !== null) {
-    const message = `the log ends at byte ${found.lostAt}, and more was signed`;
-    findings.push(finding("LOG_SHORTER_THAN_SIDECAR", "rollback", found.lostAt, message));
+  if (sidecar.lostAt !== null) {
+    const message = `the log ends at byte ${sidecar.lostAt}, and more was signed`;
+    findings.push(finding("LOG_SHORTER_THAN_SIDECAR", "rollback", sidecar.lostAt, message));
   }
   if (tornBytes > 0) {
     const message = `the last checkpoint was cut short, by a crash or otherwise`;

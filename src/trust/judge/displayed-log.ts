@@ -132,12 +132,12 @@ export class DisplayedLog {
     const end = this.#endAfterOpening(foundNow);
     const shownTail = tail && tail[0] < end ? ([tail[0], end] as const) : null;
     const ranges = [...found, ...(shownTail ? [shownTail] : [])];
-    const shown = createHash("sha256");
+    const hash = createHash("sha256");
     const isSigned = await readCovered(this.#host, this.#log, covered, (chunk, at) => {
-      for (const range of ranges) shown.update(within(range, chunk, at));
+      for (const range of ranges) hash.update(within(range, chunk, at));
     });
     const isTail = String(foundNow) === String(shownTail);
-    const isShown = shown.digest().equals(this.#hash.digest());
+    const isShown = hash.digest().equals(this.#hash.digest());
     if (!isTail || !isSigned || !isShown) throw this.#changed();
     return found;
   }
@@ -146,9 +146,9 @@ export class DisplayedLog {
    * Where the shown part ends after the log was opened to append: a torn last line was copied to
    * its own file and cut; a line that lacked only its LF now has it.
    */
-  #endAfterOpening(found: FoundRange | null): number {
+  #endAfterOpening(range: FoundRange | null): number {
     const withLf = this.#wholeEnd + this.#rest.length + 1;
-    if (this.#rest.length === 0 || found?.[1] !== withLf) return this.#wholeEnd;
+    if (this.#rest.length === 0 || range?.[1] !== withLf) return this.#wholeEnd;
     this.#hash.update(this.#rest).update(Uint8Array.of(LF));
     return withLf;
   }

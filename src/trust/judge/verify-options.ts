@@ -64,7 +64,7 @@ export interface StatedErasures {
   /** Called with the judged bytes, in order. */
   onBytes(bytes: Uint8Array): void;
   /** Those stated before this byte and outside of these ranges, first one first. */
-  within(signedEnd: number, found: readonly FoundRange[]): readonly Erasure[];
+  within(signedEnd: number, ranges: readonly FoundRange[]): readonly Erasure[];
 }
 
 /** What the dialect adds to the judgement of a signed log. */

@@ -46,7 +46,7 @@ async function withLineEndings(
   if (!isConverted) return report;
   const { bad_range: bad } = report;
   const code = "LINE_ENDINGS_CONVERTED" as const;
-  const said = {
+  const finding = {
     code,
     verdict: "tampered",
     byte_offset: null,
@@ -56,7 +56,7 @@ async function withLineEndings(
   return {
     ...report,
     bad_range: bad && { ...bad, turns: [] },
-    findings: [said, ...report.findings],
+    findings: [finding, ...report.findings],
   };
 }
 

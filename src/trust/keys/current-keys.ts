@@ -38,8 +38,8 @@ export class CurrentKeys {
     const stamp = stampOf(keyPaths(this.#places), this.#nowMs());
     if (this.#last !== null && stamp !== null && this.#last.stamp === stamp) return this.#last;
     const trust = await Trust.load(this.#places);
-    const own = await loadOwnSigners(this.#places, this.#signer);
-    this.#last = { stamp, trust, own };
+    const ownKeys = await loadOwnSigners(this.#places, this.#signer);
+    this.#last = { stamp, trust, own: ownKeys };
     return this.#last;
   }
 }

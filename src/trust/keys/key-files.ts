@@ -76,13 +76,15 @@ interface KeyName {
  * The one key with this id, id prefix or short name (fp); else KEY_NOT_FOUND.
  */
 export function findKey<K extends KeyName>(name: string, keys: readonly K[]): K {
-  const asked = name.replaceAll(" ", "").toLowerCase(); // Ids are shown in groups.
-  const isName = /^[0-9a-f]+$/.test(asked) && asked.length >= KEY_PREFIX_MIN;
-  const found = isName ? keys.filter(({ kid, fp }) => kid.startsWith(asked) || fp === asked) : [];
-  const [key, another] = found;
+  const wantedId = name.replaceAll(" ", "").toLowerCase(); // Ids are shown in groups.
+  const isName = /^[0-9a-f]+$/.test(wantedId) && wantedId.length >= KEY_PREFIX_MIN;
+  const matches = isName
+    ? keys.filter(({ kid, fp }) => kid.startsWith(wantedId) || fp === wantedId)
+    : [];
+  const [key, another] = matches;
   if (key && !another) return key;
   const why = another
-    ? `${found.length} keys have this name: ${found.map(({ kid }) => kid).join(", ")}`
+    ? `${matches.length} keys have this name: ${matches.map(({ kid }) => kid).join(", ")}`
     : `give the id of a key, or its first ${KEY_PREFIX_MIN} hex digits or more`;
   throw new VerbatimError(
     "KEY_NOT_FOUND",

@@ -59,16 +59,16 @@ export function readOwnKeys({ keyDirectory }: TrustPaths): readonly OwnKey[] {
   refuseOpenDirectory(keyDirectory);
   // The current one first: a key that is retired meanwhile is then found twice, never missed.
   const current = currentKey(keyDirectory);
-  const found = current === null ? [] : [current];
+  const ownKeys = current === null ? [] : [current];
   for (const kid of retiredKids(keyDirectory)) {
     const directory = join(keyDirectory, RETIRED, kid);
     const pair = readKeyPair(directory);
     if (pair === null || kid === current?.kid) continue;
     const key = ownKey(pair, "retired", directory);
     if (key.kid !== kid) throw keyRefused(directory, "it holds another key than its name says");
-    found.push(key);
+    ownKeys.push(key);
   }
-  return found;
+  return ownKeys;
 }
 
 /**
@@ -102,13 +102,13 @@ export interface OwnKeys {
  * revoked current key is included: what it signs is judged by its own trust.
  */
 export async function loadOwnSigners(places: TrustPaths, before: Signer): Promise<OwnKeys> {
-  const own = await loadOwnKeys(places);
+  const ownKeys = await loadOwnKeys(places);
   const revoked = new Set(
     readTrustFile(places.trustPath).flatMap((each) => (each.revokedAt ? [each.kid] : [])),
   );
-  const usable = own.filter(({ kid, signer }) => signer !== null && !revoked.has(kid));
+  const usable = ownKeys.filter(({ kid, signer }) => signer !== null && !revoked.has(kid));
   const signers = new Map(usable.flatMap(({ kid, signer }) => (signer ? [[kid, signer]] : [])));
-  const current = own.find(({ state }) => state === "current")?.signer ?? before;
+  const current = ownKeys.find(({ state }) => state === "current")?.signer ?? before;
   return { current, signers };
 }
 

@@ -44,8 +44,8 @@ export class ParsedKeys {
   /** The key of these bytes; null if they are not a proper key. */
   get(publicKey: Uint8Array): KeyObject | null {
     const x = toBase64url(publicKey);
-    const known = this.#keys.get(x);
-    const key = known === undefined ? parse(publicKey, x) : known;
+    const cachedKey = this.#keys.get(x);
+    const key = cachedKey === undefined ? parse(publicKey, x) : cachedKey;
     this.#keys.delete(x); // Moves it to the end.
     this.#keys.set(x, key);
     for (const oldest of this.#keys.keys()) {

@@ -63,7 +63,7 @@ export class DeepJudge implements WalkHandler {
   }
 
   #say(code: Finding["code"], byteOffset: number, turn: number, message: string): void {
-    if (this.findings.some((said) => said.code === code)) return; // `turns` lists all of them.
+    if (this.findings.some((finding) => finding.code === code)) return; // `turns` lists all of them.
     this.findings.push({ code, verdict: "tampered", byteOffset, turn, message });
   }
 }

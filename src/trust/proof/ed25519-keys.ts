@@ -91,8 +91,8 @@ const answers = new Map<bigint, boolean>();
 const ANSWERS_MAX = 256;
 
 function isKnownOnCurve(y: bigint): boolean {
-  const known = answers.get(y);
-  if (known !== undefined) return known;
+  const cachedAnswer = answers.get(y);
+  if (cachedAnswer !== undefined) return cachedAnswer;
   if (answers.size >= ANSWERS_MAX) answers.clear();
   const answer = isOnCurve(y);
   answers.set(y, answer);

@@ -33,7 +33,8 @@ export class Findings {
     turn: number | null,
     message: string,
   ): void {
-    if (this.list.length >= FINDINGS_MAX && this.list.some((found) => found.code === code)) return;
+    if (this.list.length >= FINDINGS_MAX && this.list.some((finding) => finding.code === code))
+      return;
     this.list.push({ code, verdict, byteOffset, turn, message });
   }
 }
@@ -52,8 +53,8 @@ export const NEWER = (version: number) =>
   `a checkpoint has format ${version}, which this program does not know; update Verbatim`;
 
 /** Names both sessions, so that a move or a rename is plain at once. */
-export function otherSession(seq: number, said: string, expected: string): string {
-  const [signed, here] = [said, expected].map((id) => asciiJson(id.slice(0, NAME_CHARS_MAX)));
+export function otherSession(seq: number, session: string, expected: string): string {
+  const [signed, here] = [session, expected].map((id) => asciiJson(id.slice(0, NAME_CHARS_MAX)));
   return (
     `checkpoint ${seq} is of session ${signed}, but this is the log of ${here}: ` +
     "the file was moved, renamed or replaced"

@@ -44,7 +44,7 @@ export class History {
   #endsTurn = false;
   /** The revision of thread.json when lines were found, or vouched for, last; null: never. */
   foundRev: number | null = null;
-  readonly #found = new Map<string, { readonly range: FoundRange; readonly turn: number }>();
+  readonly #foundRanges = new Map<string, { readonly range: FoundRange; readonly turn: number }>();
 
   constructor(crypto: ProofCrypto, findings: Findings) {
     this.#crypto = crypto;
@@ -63,7 +63,7 @@ export class History {
 
   /** Byte ranges that a signer found unsigned, and that no later checkpoint vouches for. */
   get found(): readonly FoundRange[] {
-    return [...this.#found.values()].map(({ range }) => range);
+    return [...this.#foundRanges.values()].map(({ range }) => range);
   }
 
   /**
@@ -83,7 +83,7 @@ export class History {
 
   /** After the last checkpoint: reports the ranges that are still unsigned. */
   finish(): void {
-    for (const { range, turn } of this.#found.values()) {
+    for (const { range, turn } of this.#foundRanges.values()) {
       const [from, to] = range;
       const bytes = `bytes ${from} to ${to}`;
       const message = `${bytes} were found unsigned, and no checkpoint vouches for them`;
@@ -139,9 +139,9 @@ export class History {
       const message = "a checkpoint names a range of found bytes outside the log";
       this.#findings.fault("CHAIN_BROKEN", place, turn, message);
     } else if (checkpoint.vouched) {
-      this.#found.delete(`${from}-${to}`);
+      this.#foundRanges.delete(`${from}-${to}`);
     } else {
-      this.#found.set(`${from}-${to}`, { range: checkpoint.found, turn });
+      this.#foundRanges.set(`${from}-${to}`, { range: checkpoint.found, turn });
     }
   }
 }

@@ -54,7 +54,7 @@ export interface JudgeOptions {
 }
 
 /** Its number, its line's hash, and its fields. */
-export type OnCheckpoint = (seq: number, line: string, said: Checkpoint) => void;
+export type OnCheckpoint = (seq: number, line: string, checkpoint: Checkpoint) => void;
 
 /** The end of the bytes that a checkpoint covers, and the end of its own line. */
 interface Covered {

@@ -94,8 +94,8 @@ export function readPin(value: unknown): ReadPin {
   }
   if (Object.keys(value).length !== FIELDS.length) return bad("with an unknown field");
   // Field by field: copying the rest of an object takes several times as long.
-  const said = value as unknown as PinLine;
-  const { place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why } = said;
+  const pinLine = value as unknown as PinLine;
+  const { place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why } = pinLine;
   return { pin: { place, id, log, seq, byteOffset, line, kind, kid, ts, why }, fault: null };
 }
 

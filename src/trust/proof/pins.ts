@@ -55,8 +55,8 @@ export class PinBook {
       this.#entries.set(key, { newest: held, byLog: new Map(), given: null });
       return;
     }
-    const known = entry?.byLog.get(pin.log);
-    if (known && pin.why !== "accepted" && pin.seq <= known.pin.seq) return; // PB1
+    const newestPin = entry?.byLog.get(pin.log);
+    if (newestPin && pin.why !== "accepted" && pin.seq <= newestPin.pin.seq) return; // PB1
     if (!entry) {
       this.#entries.set(key, { newest: held, byLog: new Map([[pin.log, held]]), given: null });
       return;
@@ -72,15 +72,15 @@ export class PinBook {
    * copied; null when there is none.
    */
   lookup({ place, id, log }: PinLookup): SessionPin | null {
-    const own = this.#entries.get(keyOf({ place, id }));
-    if (own && own.newest.pin.why !== "forgotten") return pinnedOf(own);
+    const entry = this.#entries.get(keyOf({ place, id }));
+    if (entry && entry.newest.pin.why !== "forgotten") return pinnedOf(entry);
     if (log === null) return null;
-    let found: OrderedPin | null = null;
+    let newestPin: OrderedPin | null = null;
     for (const { byLog } of this.#entries.values()) {
       const held = byLog.get(log);
-      if (held && held.order > (found?.order ?? -1)) found = held;
+      if (held && held.order > (newestPin?.order ?? -1)) newestPin = held;
     }
-    return found && { pin: found.pin, lost: null };
+    return newestPin && { pin: newestPin.pin, lost: null };
   }
 
   /** The pin of each session at each place, in the order of the lines. */

@@ -34,7 +34,7 @@ export class Rotations {
   /** The key of checkpoint 1, and those that rotations lead to from it. */
   readonly #fromFirst = new Set<string>();
   /** The key that the last checkpoint named, if its signature is valid. */
-  #named: HandOver | null = null;
+  #handOver: HandOver | null = null;
 
   /**
    * `before`: the rotations that an earlier pass over the same log followed. The keys are looked up
@@ -54,13 +54,13 @@ export class Rotations {
 
   /** Call with each checkpoint, in order, before looking up its key. */
   comes({ kid }: Pick<Checkpoint, "kid">): void {
-    if (this.#named?.next === kid) this.#follow(this.#named);
-    this.#named = null;
+    if (this.#handOver?.next === kid) this.#follow(this.#handOver);
+    this.#handOver = null;
   }
 
   /** Call with a void checkpoint before looking up its key: the next one still follows. */
   precedes({ kid }: Pick<Checkpoint, "kid">): void {
-    if (this.#named?.next === kid) this.#follow(this.#named);
+    if (this.#handOver?.next === kid) this.#follow(this.#handOver);
   }
 
   /** The signature of the last checkpoint is valid, under a key that counts. */
@@ -69,7 +69,7 @@ export class Rotations {
     if (checkpoint.kind !== "rotate") return;
     const { next, key = null, kid: by, ts } = checkpoint;
     if (this.#fromFirst.has(by)) this.#fromFirst.add(next);
-    this.#named = { next, key, by, ts };
+    this.#handOver = { next, key, by, ts };
   }
 
   /** Whether this key signed checkpoint 1, or rotations lead to it from the key that did. */
@@ -117,9 +117,9 @@ export function withSuccessors(
   by: readonly HandOver[],
 ): Keys {
   const followed = new Map(by.map((handOver) => [handOver.next, handOver]));
-  const answer = (own: KeyAnswer, successor: KeyAnswer | undefined): KeyAnswer => {
+  const answer = (ownAnswer: KeyAnswer, successor: KeyAnswer | undefined): KeyAnswer => {
     let handOver = followed.get(successor?.kid ?? "");
-    if (own.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return own;
+    if (ownAnswer.refusal !== "KEY_UNKNOWN" || !successor || !handOver) return ownAnswer;
     for (let before = followed.get(handOver.by); before; before = followed.get(handOver.by)) {
       handOver = before;
     }

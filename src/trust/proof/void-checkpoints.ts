@@ -54,9 +54,9 @@ export function voidOf(
 
 /** Whether a checkpoint that follows states these as found. */
 export function statesFound(checkpoint: Checkpoint, voids: readonly VoidCheckpoint[]): boolean {
-  const found: FoundRange | null =
+  const range: FoundRange | null =
     checkpoint.kind === "genesis" || checkpoint.kind === "recovery" ? checkpoint.found : null;
-  return voids.every(({ start, end }) => found !== null && found[0] <= start && end <= found[1]);
+  return voids.every(({ start, end }) => range !== null && range[0] <= start && end <= range[1]);
 }
 
 /** Compares what void checkpoints were signed over with a log's lines, fed from `at` on. */

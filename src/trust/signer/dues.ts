@@ -104,6 +104,6 @@ export function addDue(
   if (typeof due === "string") return draft.checkpoint(due, opening, when);
   if ("linkTo" in due) return draft.special({ kind: "link", to: due.linkTo }, opening, when);
   if (!due.vouches) return draft.recovery(opening, when, true);
-  const found = { cut: 0, found: due.vouches, vouched: true, lost: null } as const;
-  return draft.special({ kind: "recovery", ...found }, opening, when);
+  const vouchedRange = { cut: 0, found: due.vouches, vouched: true, lost: null } as const;
+  return draft.special({ kind: "recovery", ...vouchedRange }, opening, when);
 }

@@ -66,7 +66,7 @@ export class LogSigner {
   /** Of a draft: the signer that it changes on commit. */
   readonly #base: LogSigner | null;
   readonly #start: number;
-  #own: OwnSigners;
+  #ownSigners: OwnSigners;
   #state: SignerState;
   #ledger: LogLedger;
   #isForked = false;
@@ -75,13 +75,13 @@ export class LogSigner {
 
   private constructor(
     parts: SignerParts,
-    own: OwnSigners,
+    ownSigners: OwnSigners,
     state: SignerState,
     ledger: LogLedger,
     base: LogSigner | null,
   ) {
     this.#parts = parts;
-    this.#own = own;
+    this.#ownSigners = ownSigners;
     this.#state = state;
     this.#ledger = ledger;
     this.#base = base;
@@ -96,12 +96,12 @@ export class LogSigner {
     const log = toHex(crypto.sha256(so.salt)).slice(0, 32);
     const genesis = { salt: toHex(so.salt), parts: so.parts, log, from };
     const by = signerAfter(newest?.kid ?? null, current, own);
-    const known = { genesis, genesisHash, seq, prev, turn, found, cut, lost, newest, current, by };
-    return new LogSigner(parts, own, { ...known, unsigned: 0, head: null }, ledger, null);
+    const state = { genesis, genesisHash, seq, prev, turn, found, cut, lost, newest, current, by };
+    return new LogSigner(parts, own, { ...state, unsigned: 0, head: null }, ledger, null);
   }
 
-  setOwn(own: OwnSigners): void {
-    this.#own = own;
+  setOwn(ownSigners: OwnSigners): void {
+    this.#ownSigners = ownSigners;
   }
 
   /** The last checkpoint that was committed here. */
@@ -159,7 +159,7 @@ export class LogSigner {
 
   get isOurs(): boolean {
     const { newest, current } = this.#state;
-    return newest !== null && (newest.kid === current.kid || this.#own.has(newest.kid));
+    return newest !== null && (newest.kid === current.kid || this.#ownSigners.has(newest.kid));
   }
 
   get isBeginning(): boolean {
@@ -179,7 +179,7 @@ export class LogSigner {
 
   /** For lines that will be written. */
   draft(): LogSigner {
-    return new LogSigner(this.#parts, this.#own, { ...this.#state }, this.#hashed(), this);
+    return new LogSigner(this.#parts, this.#ownSigners, { ...this.#state }, this.#hashed(), this);
   }
 
   /** The draft's lines are in the log: updates the draft's signer. */
@@ -287,7 +287,7 @@ export class LogSigner {
   /** Whether another signer's checkpoint is the correct next one. */
   fits({ seq, prev, log, hash, seg, tree, genesis }: Checkpoint): boolean {
     const ledger = this.#hashed();
-    const own = ledger.tree();
+    const ownTree = ledger.tree();
     return (
       seq === this.#state.seq &&
       prev === this.#state.prev &&
@@ -295,8 +295,8 @@ export class LogSigner {
       (genesis === undefined || genesis === this.#state.genesisHash) &&
       hash === ledger.hash() &&
       seg === ledger.seg() &&
-      tree.size === own.size &&
-      tree.root === own.root
+      tree.size === ownTree.size &&
+      tree.root === ownTree.root
     );
   }
 
@@ -308,9 +308,9 @@ export class LogSigner {
     const prev = toHex(this.#parts.crypto.sha256(line));
     const newest = { seq, byteOffset, line: prev, rev, kid, kind };
     // Another process of the same user has rotated our key: switch to the new one as well.
-    const next = kind === "rotate" ? this.#own.get(checkpoint.next) : undefined;
+    const next = kind === "rotate" ? this.#ownSigners.get(checkpoint.next) : undefined;
     if (next && kid === this.#state.current.kid) this.#state.current = next;
-    this.#state.by = signerAfter(next?.kid ?? kid, this.#state.current, this.#own);
+    this.#state.by = signerAfter(next?.kid ?? kid, this.#state.current, this.#ownSigners);
     Object.assign(this.#state, { seq: seq + 1, turn, prev, unsigned: 0, newest });
     Object.assign(this.#state, { found: null, cut: 0, lost: null });
   }
@@ -321,9 +321,9 @@ export class LogSigner {
     if (from < to) this.#state.found = [found ? found[0] : from, to];
   }
 
-  #kindOf(asked: CheckpointKind, vouched = false): CheckpointKind {
+  #kindOf(kind: CheckpointKind, vouched = false): CheckpointKind {
     const { seq, genesis, found } = this.#state;
-    if (seq > 0) return asked;
+    if (seq > 0) return kind;
     const { salt, parts, from } = genesis;
     return { kind: "genesis", salt, parts, from, found, vouched };
   }

@@ -64,11 +64,22 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { judge, deep } = inspection;
   if (!judge.genesis || !deep) return beginLate(opening, isSidecar, isRaw, judge);
   const signedEnd = sidecar ? end - inspection.tailBytes : judge.claimsEnd;
-  const found = signedEnd < end ? ([signedEnd, end] as const) : null;
+  const foundRange = signedEnd < end ? ([signedEnd, end] as const) : null;
   const { seq, prev, turn } = judge.next;
   const { signedThrough: newest, handOvers, isInTurn, from, genesisHash } = judge;
-  const known = { seq, prev, turn, isInTurn, found, cut, lost, newest, handOvers, from };
-  return { ledger: deep.ledger, ...judge.genesis, genesisHash, ...known };
+  const state = {
+    seq,
+    prev,
+    turn,
+    isInTurn,
+    found: foundRange,
+    cut,
+    lost,
+    newest,
+    handOvers,
+    from,
+  };
+  return { ledger: deep.ledger, ...judge.genesis, genesisHash, ...state };
 }
 
 async function refuseUnlessFit(

@@ -78,7 +78,7 @@ export class SignedSessionFiles implements SignedFiles {
   }
 
   async appendSidecar(lines: Uint8Array): Promise<boolean> {
-    const known = this.#bytes ?? 0;
+    const size = this.#bytes ?? 0;
     this.#bytes = null; // Until the write has succeeded.
     this.#mayHaveWritten = false;
     try {
@@ -97,7 +97,7 @@ export class SignedSessionFiles implements SignedFiles {
       throw this.#error("appending", cause);
     }
     this.#mayHaveWritten = false;
-    this.#bytes = known + lines.length;
+    this.#bytes = size + lines.length;
     return true;
   }
 

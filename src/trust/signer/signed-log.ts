@@ -115,7 +115,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
   /** The signer knows the log up to here. */
   #end = 0;
   #failure: { readonly error: unknown } | null = null;
-  #named: NamedCheckpoint | null = null;
+  #namedCheckpoint: NamedCheckpoint | null = null;
   #handOvers: readonly HandOver[] = [];
   #presigned: Presigned | null = null;
   #pinned: SignerHead | null = null;
@@ -150,7 +150,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
 
   /** The checkpoint that the file named when the log was last read; null: it was not found. */
   get named(): NamedCheckpoint | null {
-    return this.#named;
+    return this.#namedCheckpoint;
   }
 
   /**
@@ -240,10 +240,10 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
   /** Returns a callback for each checkpoint that is read, which finds the named one. */
   async #lookForNamed(): Promise<OnCheckpoint> {
     const wanted = (await this.#parts.namedSeq?.()) ?? null;
-    const known = [this.#named, this.newest];
-    this.#named = known.find((each) => each?.seq === wanted) ?? null;
+    const checkpoints = [this.#namedCheckpoint, this.newest];
+    this.#namedCheckpoint = checkpoints.find((each) => each?.seq === wanted) ?? null;
     return (seq, line) => {
-      if (seq === wanted) this.#named = { seq, line };
+      if (seq === wanted) this.#namedCheckpoint = { seq, line };
     };
   }
 
@@ -251,7 +251,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     const { target, files, crypto, nowMs, newSalt = randomSalt } = this.#parts;
     const { isLegacyProfile = false, from } = this.#parts;
     const keys = await this.#parts.keys();
-    const { current: signer, signers: own } = await this.#own();
+    const { current: signer, signers: own } = await this.#loadOwnKeys();
     const filesProof = this.#parts.newFilesProof?.() ?? null;
     const remembered = await this.#parts.remembered();
     const { isSidecar } = this;
@@ -294,7 +294,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
   async #follow(signer: LogSigner, to: number, onCheckpoint: OnCheckpoint): Promise<void> {
     const { target, files, crypto } = this.#parts;
     const rotations = new Rotations(crypto, await this.#parts.keys(), this.#handOvers);
-    signer.setOwn((await this.#own()).signers);
+    signer.setOwn((await this.#loadOwnKeys()).signers);
     const from = this.#end;
     const draft = signer.draft();
     const log = await files.openLog();
@@ -307,7 +307,7 @@ export class SignedLog<Files extends SignedFiles = SignedFiles> {
     this.#handOvers = rotations.handOvers;
   }
 
-  async #own(): Promise<OwnKeys> {
+  async #loadOwnKeys(): Promise<OwnKeys> {
     const { own, signer } = this.#parts;
     return (await own?.()) ?? { current: signer, signers: new Map() };
   }

@@ -59,8 +59,8 @@ export interface SignerState {
 export type OwnSigners = ReadonlyMap<string, Signer>;
 
 /** The signer of the next checkpoint after one by `kid` (log-signer.ts, S4). */
-export function signerAfter(kid: string | null, current: Signer, own: OwnSigners): Signer {
-  return kid === null || kid === current.kid ? current : (own.get(kid) ?? current);
+export function signerAfter(kid: string | null, current: Signer, ownSigners: OwnSigners): Signer {
+  return kid === null || kid === current.kid ? current : (ownSigners.get(kid) ?? current);
 }
 
 export interface When {

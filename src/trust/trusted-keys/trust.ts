@@ -108,9 +108,9 @@ export interface HeldKey {
 export class Trust {
   readonly #held: ReadonlyMap<string, HeldKey>;
 
-  constructor(own: readonly OwnKey[], entries: readonly TrustEntry[]) {
+  constructor(ownKeys: readonly OwnKey[], entries: readonly TrustEntry[]) {
     const held = new Map<string, HeldKey>();
-    for (const { kid, fp, publicKey } of own) {
+    for (const { kid, fp, publicKey } of ownKeys) {
       const scope = OWN_SCOPE;
       held.set(kid, { kid, fp, publicKey, owner: SELF, isOwn: true, scope, entry: null });
     }
@@ -181,13 +181,13 @@ export async function addTrust(
   const { publicKey, ...said } = grant;
   const kid = kidOf(nodeCrypto, publicKey);
   const addedAt = new Date(nowMs).toISOString();
-  const own = (await loadOwnKeys(places)).find((key) => key.kid === kid);
+  const ownKey = (await loadOwnKeys(places)).find((key) => key.kid === kid);
   const { profile } = said;
-  if (own && profile === undefined) {
+  if (ownKey && profile === undefined) {
     throw trustRefused(places.trustPath, "the key is your own, and trusted as such");
   }
-  const entry: TrustEntry = own
-    ? { ...bareEntry(own, addedAt), ...(profile && { profile }) }
+  const entry: TrustEntry = ownKey
+    ? { ...bareEntry(ownKey, addedAt), ...(profile && { profile }) }
     : { kid, publicKey: toBase64url(publicKey), ...said, addedAt };
   await changeTrustFile(host, places.trustPath, (entries) => {
     const present = entries.find((each) => each.kid === kid);
@@ -233,13 +233,13 @@ export async function revokeTrust(
   { kid, reason, publicKey }: Revocation,
   nowMs: number,
 ): Promise<TrustEntry | null> {
-  const own = (await loadOwnKeys(places)).find((key) => key.kid === kid);
+  const ownKey = (await loadOwnKeys(places)).find((key) => key.kid === kid);
   const now = new Date(nowMs).toISOString();
   let revoked: TrustEntry | null = null;
   await changeTrustFile(host, places.trustPath, (entries) => {
     const unknown = publicKey === undefined ? undefined : unknownEntry(kid, publicKey, now);
     const listed = entries.find((each) => each.kid === kid);
-    const present = listed ?? (own ? bareEntry(own, now) : unknown);
+    const present = listed ?? (ownKey ? bareEntry(ownKey, now) : unknown);
     if (present === undefined) return entries;
     const change = { revokedAt: now, ...(reason === undefined ? {} : { reason }) };
     const entry: TrustEntry = present.revokedAt === undefined ? { ...present, ...change } : present;

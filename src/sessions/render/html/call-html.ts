@@ -60,23 +60,23 @@ export interface CallOptions {
 }
 
 /** One row. */
-export function callHtml(shown: ShownCall, options: CallOptions): Html {
-  const { view, result, index } = shown;
+export function callHtml(call: ShownCall, options: CallOptions): Html {
+  const { view, result, index } = call;
   const isFailed = result !== null && result.part.error !== null;
   const kind = html`kind-${view.kind.replace("_", "-")}`;
   const state = isFailed ? html` failed` : result === null ? html` open-ended` : null;
   if (!options.tools) {
-    const name = shown.call?.tool ?? view.verb;
+    const name = call.call?.tool ?? view.verb;
     return html`<p class="call ${kind}"><span class="icon"></span><span class="verb">${name}</span></p>\n`;
   }
   const isOpen = isFailed || view.kind === "plan" || hasImage(result?.part.output);
-  const inside = isOpen || !options.isLazy ? callInside(shown, options) : null;
+  const inside = isOpen || !options.isLazy ? callInside(call, options) : null;
   const open = isOpen ? html` open` : null;
   // Links to the result's entry lead here, if that has no place of its own.
-  const isAll = shown.call !== null && result?.index === 0;
+  const isAll = call.call !== null && result?.index === 0;
   const id = isAll ? html` id="${anchorOf(result.line, result.start)}"` : null;
   const attributes = html`class="call ${kind}${state}" data-part="${index}"${id}${open}`;
-  const line = lineHtml(shown, options);
+  const line = lineHtml(call, options);
   return html`<details ${attributes}><summary>${line}</summary>${inside}</details>\n`;
 }
 
@@ -84,9 +84,9 @@ function lineHtml(shown: ShownCall, { project }: CallOptions): Html {
   const { view, call, result, href } = shown;
   const words = callWords(shown, project);
   const { subject, note, failure, tookMs } = words;
-  const said = subject === null ? null : html` <span class="subject">${subject}</span>`;
+  const subjectHtml = subject === null ? null : html` <span class="subject">${subject}</span>`;
   const file = view.path === null ? null : html` ${pathHtml(view.path, project, words.lines)}`;
-  const parts = view.kind === "search" ? html`${said}${file}` : html`${file}${said}`;
+  const parts = view.kind === "search" ? html`${subjectHtml}${file}` : html`${file}${subjectHtml}`;
   const notes = [note, result === null ? "no result" : null].filter((each) => each !== null);
   const state = failure === null ? null : html` <span class="state">${failure}</span>`;
   const time = tookMs === null ? null : html` <span class="took">${durationOf(tookMs)}</span>`;
@@ -104,21 +104,21 @@ function tallyHtml({ added, removed }: CallWords): Html {
 }
 
 /** What is below the row: the input and the output. */
-export function callInside(shown: ShownCall, options: CallOptions): Html {
-  const { result } = shown;
-  const asked = callInput(shown);
-  const input = asked === null ? null : inputHtml(asked, shown, options);
-  return html`<div class="inside">${input}${result === null ? null : resultHtml(shown, result.part)}</div>`;
+export function callInside(call: ShownCall, options: CallOptions): Html {
+  const { result } = call;
+  const asked = callInput(call);
+  const input = asked === null ? null : inputHtml(asked, call, options);
+  return html`<div class="inside">${input}${result === null ? null : resultHtml(call, result.part)}</div>`;
 }
 
-function inputHtml(asked: CallInput, { view, call }: ShownCall, { project }: CallOptions): Html {
-  if (asked.type === "plan") return planHtml(asked.steps);
-  if (asked.type === "changes") {
+function inputHtml(input: CallInput, { view, call }: ShownCall, { project }: CallOptions): Html {
+  if (input.type === "plan") return planHtml(input.steps);
+  if (input.type === "changes") {
     const file = view.path === null ? null : pathHtml(view.path, project, null);
-    return html`<div class="input">${shownChanges(asked.changes, file, asked.numbers).html}</div>`;
+    return html`<div class="input">${shownChanges(input.changes, file, input.numbers).html}</div>`;
   }
   const isUnknown = view.kind === "other" || view.kind === "mcp";
-  return html`<div class="input">${askedHtml(asked)}${isUnknown ? jsonHtml(call?.input) : null}</div>`;
+  return html`<div class="input">${askedHtml(input)}${isUnknown ? jsonHtml(call?.input) : null}</div>`;
 }
 
 /** Texts in Markdown; other fields as they are. */
@@ -142,8 +142,8 @@ function resultHtml(call: ShownCall, part: ResultPart): Html | null {
   if (part.error !== null && text !== null) {
     return html`${failed}<div class="${isError ? "error" : "output"}">${tailHtml(text)}</div>`;
   }
-  const said = view.kind === "read" ? readText(output, about) : text;
-  const { html: shown } = outputShown(view, output, said);
+  const outputText = view.kind === "read" ? readText(output, about) : text;
+  const { html: shown } = outputShown(view, output, outputText);
   if (isMinor) {
     return html`<details class="source said"><summary>Output</summary>${shown}</details>`;
   }
@@ -155,16 +155,17 @@ const SAID: readonly ToolView["kind"][] = ["agent", "fetch", "web_search", "mcp"
 const MARKDOWN = /^(?:#{1,6} \S|```|\s{0,3}[-*] \S|\d{1,3}\. \S|\|.+\||> )|\*\*[^*\n]+\*\*/m;
 const LOOKED_AT = 4000;
 
-function outputShown(view: ToolView, output: unknown, said: string | null): ValueHtml {
+function outputShown(view: ToolView, output: unknown, outputText: string | null): ValueHtml {
   const { kind } = view;
-  const read = kind === "read" && said !== null ? shownLines(said, view.lines?.[0] ?? 1) : null;
+  const read =
+    kind === "read" && outputText !== null ? shownLines(outputText, view.lines?.[0] ?? 1) : null;
   if (read !== null) return read;
   const diff = shownDiffOf(output);
   if (diff !== null) return diff;
-  if (said !== null && SAID.includes(kind) && MARKDOWN.test(said.slice(0, LOOKED_AT))) {
-    const { html: markdown, isFormatted } = markdownHtml(said);
-    const source = isFormatted ? sourceHtml(said) : null;
-    return { html: html`<div class="text">${markdown}</div>${source}`, text: said };
+  if (outputText !== null && SAID.includes(kind) && MARKDOWN.test(outputText.slice(0, LOOKED_AT))) {
+    const { html: markdown, isFormatted } = markdownHtml(outputText);
+    const source = isFormatted ? sourceHtml(outputText) : null;
+    return { html: html`<div class="text">${markdown}</div>${source}`, text: outputText };
   }
   return valueHtml(output);
 }
@@ -182,10 +183,10 @@ function tailHtml(text: string): Html {
 
 /** `lines`: the part of the file, such as `1–91`. */
 function pathHtml(path: string, project: string | null, lines: string | null): Html {
-  const shown = relativePath(path, project);
-  const cut = Math.max(shown.lastIndexOf("/"), shown.lastIndexOf("\\")) + 1;
-  const folder = cut === 0 ? null : html`<span class="folder">${shown.slice(0, cut)}</span>`;
-  const name = html`<span class="name">${shown.slice(cut)}${lines === null ? null : `:${lines}`}</span>`;
+  const visiblePath = relativePath(path, project);
+  const cut = Math.max(visiblePath.lastIndexOf("/"), visiblePath.lastIndexOf("\\")) + 1;
+  const folder = cut === 0 ? null : html`<span class="folder">${visiblePath.slice(0, cut)}</span>`;
+  const name = html`<span class="name">${visiblePath.slice(cut)}${lines === null ? null : `:${lines}`}</span>`;
   return html`<span class="path" title="${path}">${folder}${name}</span>`;
 }
 

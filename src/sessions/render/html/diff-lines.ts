@@ -169,7 +169,7 @@ export function numberLines(
 
 /** Removed lines that are directly followed by as many added ones are compared pair by pair. */
 function changedWords(lines: readonly DiffLine[]): Map<number, string[]> {
-  const found = new Map<number, string[]>();
+  const linesByNumber = new Map<number, string[]>();
   let pairs = 0;
   for (let at = 0; at < lines.length; ) {
     const gone = runFrom(lines, at, "gone");
@@ -177,12 +177,12 @@ function changedWords(lines: readonly DiffLine[]): Map<number, string[]> {
     for (let n = 0; n < Math.min(gone, added) && pairs < WORD_PAIRS_MAX; n++, pairs++) {
       const pair = wordsOf(lines[at + n]?.text ?? "", lines[at + gone + n]?.text ?? "");
       if (pair === null) continue;
-      found.set(at + n, pair[0]);
-      found.set(at + gone + n, pair[1]);
+      linesByNumber.set(at + n, pair[0]);
+      linesByNumber.set(at + gone + n, pair[1]);
     }
     at += Math.max(1, gone + added);
   }
-  return found;
+  return linesByNumber;
 }
 
 function runFrom(lines: readonly DiffLine[], from: number, kind: DiffLine["kind"]): number {

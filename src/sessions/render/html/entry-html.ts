@@ -143,8 +143,8 @@ function markHtml(
   return html`<div class="mark" id="${anchor}"><p>${content}</p>${link}</div>\n`;
 }
 
-function messageHtml(given: PlacedEntry, context: EntryContext): Html | null {
-  const entry = withSpeaker(given);
+function messageHtml(placed: PlacedEntry, context: EntryContext): Html | null {
+  const entry = withSpeaker(placed);
   const { role, parts, line, start } = entry;
   const partHtmls = parts
     .map((part, index) => partHtml(part, index, entry, context))
@@ -301,6 +301,6 @@ ${why}</article>\n`;
 }
 
 /** Facts on one line, without unknown ones. */
-export function facts(known: readonly (string | null)[]): Html {
-  return html`${known.filter((fact) => fact !== null && fact !== "").join(" · ")}`;
+export function facts(texts: readonly (string | null)[]): Html {
+  return html`${texts.filter((fact) => fact !== null && fact !== "").join(" · ")}`;
 }

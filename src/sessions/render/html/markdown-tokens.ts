@@ -31,11 +31,11 @@ export interface MarkdownPiece {
 
 export function markdownPieces(text: string): MarkdownPiece[] {
   if (text.length > MARKDOWN_CHARS_MAX) return [{ text, tokens: null }];
-  const found = stretchesOf(text.replaceAll("\r\n", "\n")).map(blocksOf);
+  const blocks = stretchesOf(text.replaceAll("\r\n", "\n")).map(blocksOf);
   // A link may be defined anywhere in a text, so all blocks are parsed before inline text.
   const links: Links = Object.create(null);
-  for (const { lexer } of found) if (lexer) Object.assign(links, lexer.tokens.links);
-  return found.map((stretch) => wordsOf(stretch, links));
+  for (const { lexer } of blocks) if (lexer) Object.assign(links, lexer.tokens.links);
+  return blocks.map((stretch) => wordsOf(stretch, links));
 }
 
 interface Stretch {

@@ -125,11 +125,11 @@ ${noticeHtml(this.#facts.notice)}${lastNote(this.#facts.last)}`.toString();
 
   #html(entry: PlacedEntry): string {
     const { directory: project } = this.#facts;
-    const known = { calls: this.#calls, results: this.#results, places: this.#places };
-    const context = { ...this.#options, ...known, project };
-    const shown = entryHtml(entry, context);
-    if (shown === null && entry.kind === "other") this.#unshown++;
-    return shown?.toString() ?? "";
+    const pageParts = { calls: this.#calls, results: this.#results, places: this.#places };
+    const context = { ...this.#options, ...pageParts, project };
+    const entryPart = entryHtml(entry, context);
+    if (entryPart === null && entry.kind === "other") this.#unshown++;
+    return entryPart?.toString() ?? "";
   }
 
   badLines({ listed, more }: BadLineRun): string {

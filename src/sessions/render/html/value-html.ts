@@ -114,20 +114,20 @@ export function sourceHtml(text: string): Html {
 }
 
 /** A caption with the value below it; folded behind it when long (VH1). */
-export function boxHtml(kind: BoxKind, caption: Html, shown: ValueHtml): Html {
-  if (!isLong(shown.text)) {
-    return html`<div class="box ${kind}"><p class="caption">${caption}</p>${shown.html}</div>`;
+export function boxHtml(kind: BoxKind, caption: Html, value: ValueHtml): Html {
+  if (!isLong(value.text)) {
+    return html`<div class="box ${kind}"><p class="caption">${caption}</p>${value.html}</div>`;
   }
-  return foldedHtml(kind, caption, shown);
+  return foldedHtml(kind, caption, value);
 }
 
 /** Like `boxHtml`, but always folded; `isOpen` unfolds it at first. */
-export function foldedHtml(kind: BoxKind, caption: Html, shown: ValueHtml, isOpen = false): Html {
+export function foldedHtml(kind: BoxKind, caption: Html, value: ValueHtml, isOpen = false): Html {
   const open = isOpen ? html` open` : null;
-  const facts = html` <span class="size">${sizeOf(shown.text)}</span>`;
-  const preview = html` <span class="preview">${previewOf(shown.text)}</span>`;
+  const facts = html` <span class="size">${sizeOf(value.text)}</span>`;
+  const preview = html` <span class="preview">${previewOf(value.text)}</span>`;
   const summary = html`<summary class="caption">${caption}${facts}${preview}</summary>`;
-  return html`<details class="box ${kind}"${open}>${summary}${shown.html}</details>`;
+  return html`<details class="box ${kind}"${open}>${summary}${value.html}</details>`;
 }
 
 export function isLong(text: string): boolean {

@@ -250,11 +250,11 @@ export class StreamIndex {
     const sql =
       "SELECT key, value FROM records " +
       "WHERE key >= ? AND substr(key, 1, length(?)) = ? ORDER BY key";
-    const found = new Map<string, string>();
+    const ids = new Map<string, string>();
     for (const { key, value } of this.#database.all(sql, prefix, prefix, prefix)) {
-      found.set(key as string, JSON.parse(value as string));
+      ids.set(key as string, JSON.parse(value as string));
     }
-    return found;
+    return ids;
   }
 
   /** The value as JSON: the driver (1.2.1) cuts a text off at a NUL. */

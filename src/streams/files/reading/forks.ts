@@ -131,10 +131,10 @@ function afterMessages(
   for (let left = count; left > 0; ) {
     if (place >= source.end) return null;
     const { state, upTo } = ownerAt(stateOf, source, place);
-    const found = index.messages(state, place, upTo, Math.min(left, LOOKED_UP_TOGETHER));
-    const last = found.at(-1);
+    const pointers = index.messages(state, place, upTo, Math.min(left, LOOKED_UP_TOGETHER));
+    const last = pointers.at(-1);
     if (last === undefined) return null;
-    left -= found.length;
+    left -= pointers.length;
     place = last.end;
   }
   return place;

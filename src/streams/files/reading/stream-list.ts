@@ -109,8 +109,8 @@ function carryOut(header: Record<string, unknown>, streams: Map<string, StoredSt
   }
   if (op !== "delete" || typeof path !== "string") return;
   const become = (id: string, status: StreamStatus) => {
-    const known = streams.get(id);
-    if (known !== undefined) streams.set(id, { ...known, status });
+    const stored = streams.get(id);
+    if (stored !== undefined) streams.set(id, { ...stored, status });
   };
   become(path, "held");
   for (const id of ended as readonly string[]) become(id, "deleted");

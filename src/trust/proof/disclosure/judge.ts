@@ -56,7 +56,7 @@ export interface DisclosureOptions {
   readonly crypto: ProofCrypto;
   readonly keys: Keys;
   readonly pinnedSeqOf: (log: string) => number | null;
-  readonly onShown?: (shown: DisclosedLine) => void;
+  readonly onShown?: (line: DisclosedLine) => void;
 }
 
 export interface DisclosureResult {
@@ -328,9 +328,9 @@ export class DisclosureJudge {
   }
 
   #compare({ seq, seg, tree }: Checkpoint): undefined {
-    const own = this.#leaves.compare(seg, tree);
-    if (own === "same") return;
-    const code = own === "seg" ? "SEGMENT_MISMATCH" : "TREE_MISMATCH";
+    const difference = this.#leaves.compare(seg, tree);
+    if (difference === "same") return;
+    const code = difference === "seg" ? "SEGMENT_MISMATCH" : "TREE_MISMATCH";
     this.#end(code, `the lines before checkpoint ${seq} are not those that were signed`);
   }
 

@@ -63,9 +63,9 @@ export class Leaves {
   }
 
   /** The offset here; if it is not known exactly, `said`, if that is possible. */
-  placeOf(said: number): number {
+  placeOf(place: number): number {
     const least = this.#from + this.#bytes + this.#unmeasured;
-    return this.#unmeasured > 0 ? Math.max(said, least) : least;
+    return this.#unmeasured > 0 ? Math.max(place, least) : least;
   }
 
   compare(seg: string, tree: { readonly size: number; readonly root: string }): Difference {
@@ -109,10 +109,12 @@ export function disclosedLeaf(
       gap++;
       return fromHex(withheld.part);
     }
-    const own = salts.subarray(salt, salt + BLOCK);
+    const blockSalt = salts.subarray(salt, salt + BLOCK);
     salt += BLOCK;
     // Fewer are left only if a gap is not a string of the line, which is refused below.
-    return own.length === BLOCK ? layout.partHash(line.subarray(at, at + length), own) : NO_HASH;
+    return blockSalt.length === BLOCK
+      ? layout.partHash(line.subarray(at, at + length), blockSalt)
+      : NO_HASH;
   });
   return gap === gaps.length ? leaf : null;
 }

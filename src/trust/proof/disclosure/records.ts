@@ -238,8 +238,8 @@ export class DisclosedAmounts {
   /** Whether just these amounts were withheld, by reason. */
   areWithheld(stated: readonly WithheldAmount[]): boolean {
     const isSame = stated.every(({ lines, strings }, n) => {
-      const own = this.#withheld[n] ?? { lines: 0, strings: 0 };
-      return own.lines === lines && own.strings === strings;
+      const counts = this.#withheld[n] ?? { lines: 0, strings: 0 };
+      return counts.lines === lines && counts.strings === strings;
     });
     return isSame && this.#withheld.length <= stated.length;
   }

@@ -109,14 +109,14 @@ export class ProofContent {
       if (rank === -1 && own !== 0) this.malformed("it does not begin as a proof does");
       rank = own;
       let end = start + line.length + 1;
-      let shown: Uint8Array = line;
+      let content: Uint8Array = line;
       if (announcesLine(record)) {
-        shown = this.#lineAt(bytes, end);
-        end += shown.length + 1;
+        content = this.#lineAt(bytes, end);
+        end += content.length + 1;
       }
       if (record.is === "end") this.#end(record, bytes.subarray(0, start));
       isOver = record.is === "end";
-      this.#take(record, shown);
+      this.#take(record, content);
       start = end;
     }
     this.#at = bytes.length;
@@ -201,10 +201,10 @@ export class ProofContent {
     const genesis = this.opened?.facts;
     const other = `checkpoint ${seq} is of another session`;
     if (!isSessionOf(dialect, session)) this.fault("OTHER_SESSION", other);
-    const named = (before ?? genesis)?.session ?? session;
-    if (session !== named) this.fault("OTHER_SESSION", other);
-    const known = before ?? genesis ?? this.stated?.record.genesis.facts;
-    if (known && known.log !== log) this.fault("OTHER_LOG", `checkpoint ${seq} is of another log`);
+    const sessionName = (before ?? genesis)?.session ?? session;
+    if (session !== sessionName) this.fault("OTHER_SESSION", other);
+    const facts = before ?? genesis ?? this.stated?.record.genesis.facts;
+    if (facts && facts.log !== log) this.fault("OTHER_LOG", `checkpoint ${seq} is of another log`);
     const last = before ?? genesis;
     if (!last) return;
     const isNext = before !== undefined && seq === before.seq + 1;

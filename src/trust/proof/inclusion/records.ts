@@ -149,13 +149,13 @@ function recordOf(value: Fields): ProofRecord | null {
   }
   const { index, entry } = value;
   if (value.genesis !== undefined) {
-    const shown = shownOf(value.genesis, value.without);
-    return shown && { is: "genesis", ...shown, path };
+    const shownParts = shownOf(value.genesis, value.without);
+    return shownParts && { is: "genesis", ...shownParts, path };
   }
   if (!isCount(index) || (entry !== null && !isCount(entry))) return null;
   if (value.line !== undefined) {
-    const shown = shownOf(value.line, value.without);
-    return shown && { is: "line", ...shown, index, entry, path };
+    const shownParts = shownOf(value.line, value.without);
+    return shownParts && { is: "line", ...shownParts, index, entry, path };
   }
   const salt = saltsOf(value.salt);
   const data = typeof value.bytes === "string" ? fromBase64url(value.bytes) : null;

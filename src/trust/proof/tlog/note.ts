@@ -145,7 +145,7 @@ export type NoteJudgement =
 /** A line that names the key and does not hold is "false", whatever the other lines say. */
 export function signedBy(crypto: ProofCrypto, note: Note, key: NoteKey): NoteJudgement {
   const id = keyIdOf(crypto, key);
-  let found: NoteJudgement = { is: "absent" };
+  let judgement: NoteJudgement = { is: "absent" };
   for (const { name, id: own, bytes, line } of note.signatures) {
     if (name !== key.name || own !== id) continue;
     const time = key.role === "log" ? null : timeOf(bytes);
@@ -156,9 +156,9 @@ export function signedBy(crypto: ProofCrypto, note: Note, key: NoteKey): NoteJud
     if (!isHeld || !crypto.verifyEd25519(key.publicKey, message, signature)) {
       return { is: "false" };
     }
-    found = { is: "valid", time, line };
+    judgement = { is: "valid", time, line };
   }
-  return found;
+  return judgement;
 }
 
 function timeOf(bytes: Uint8Array): number | null {
