@@ -40,10 +40,8 @@ export type {
 export type { SessionFind, UnscannedEntry } from "../evidence/scan/scan-session.ts";
 export type { RestoredFile } from "../guard/restore.ts";
 export type { GuardPass } from "../guard/root-guard.ts";
-export type { HistoryUsage, UsageGroup } from "../history/counting.ts";
-export type { DoctorFinding } from "../history/examining.ts";
+export type { DoctorFinding } from "../history/doctor.ts";
 export type { History } from "../history/history.ts";
-export type { ListedSession } from "../history/listing.ts";
 export type {
   Cancellable,
   DoctorOptions,
@@ -62,13 +60,15 @@ export type {
   Withheld,
 } from "../history/options.ts";
 export type { HistoryOptions } from "../history/places.ts";
-export type { Proof } from "../history/proving.ts";
-export type { HistoryMarkdownOptions, HistorySession } from "../history/reading.ts";
-export type { ScanResult } from "../history/scanning.ts";
-export type { EntryFound, SessionNames } from "../history/searching.ts";
-export type { SharedLink } from "../history/sharing.ts";
-export type { HistoryVerdict } from "../history/verifying.ts";
-export type { Redaction } from "../history/withholding.ts";
+export type { Proof } from "../history/proofs.ts";
+export type { Redaction } from "../history/redactions.ts";
+export type { EntryFound, SessionNames } from "../history/search.ts";
+export type { ScanResult } from "../history/secrets.ts";
+export type { HistoryMarkdownOptions, HistorySession } from "../history/session.ts";
+export type { ListedSession } from "../history/session-list.ts";
+export type { SharedLink } from "../history/shares.ts";
+export type { HistoryUsage, UsageGroup } from "../history/usage.ts";
+export type { HistoryVerdict } from "../history/verdicts.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { Reason } from "../trust/proof/disclosure/statement.ts";

@@ -10,9 +10,7 @@ import { badArgument, checkKind } from "../core/base/choice.ts";
 import type { Host } from "../core/base/host.ts";
 import type { RestoredFile } from "../guard/restore.ts";
 import type { GuardPass } from "../guard/root-guard.ts";
-import type { HistoryUsage } from "./counting.ts";
-import type { DoctorFinding } from "./examining.ts";
-import type { ListedSession } from "./listing.ts";
+import type { DoctorFinding } from "./doctor.ts";
 import {
   checkCall,
   DOCTOR_OPTIONS,
@@ -40,13 +38,15 @@ import {
   VERIFY_OPTIONS,
 } from "./options.ts";
 import { type HistoryOptions, Places } from "./places.ts";
-import type { Proof } from "./proving.ts";
-import type { HistorySession } from "./reading.ts";
-import type { ScanResult } from "./scanning.ts";
-import type { EntryFound } from "./searching.ts";
-import type { SharedLink } from "./sharing.ts";
-import type { HistoryVerdict } from "./verifying.ts";
-import type { Redaction } from "./withholding.ts";
+import type { Proof } from "./proofs.ts";
+import type { Redaction } from "./redactions.ts";
+import type { EntryFound } from "./search.ts";
+import type { ScanResult } from "./secrets.ts";
+import type { HistorySession } from "./session.ts";
+import type { ListedSession } from "./session-list.ts";
+import type { SharedLink } from "./shares.ts";
+import type { HistoryUsage } from "./usage.ts";
+import type { HistoryVerdict } from "./verdicts.ts";
 
 /** The sessions on this machine. It holds nothing open between calls. */
 export interface History {
@@ -94,12 +94,14 @@ class OpenedHistory implements History {
 
   sessions(filter: HistoryFilter = {}): AsyncIterable<ListedSession> {
     checkCall("sessions", filter, SESSION_FILTER);
-    return later(async () => (await import("./listing.ts")).listSessions(this.#places, filter));
+    return later(async () =>
+      (await import("./session-list.ts")).listSessions(this.#places, filter),
+    );
   }
 
   async get(session: string): Promise<HistorySession> {
     checkKind("session", session, "text");
-    const { openInHistory } = await import("./reading.ts");
+    const { openInHistory } = await import("./session.ts");
     return openInHistory(this.#places, session);
   }
 
@@ -107,25 +109,25 @@ class OpenedHistory implements History {
     checkKind("query", query, "text");
     checkCall("search", options, SEARCH_OPTIONS);
     return later(async () => {
-      return (await import("./searching.ts")).searchEntries(this.#places, query, options);
+      return (await import("./search.ts")).searchEntries(this.#places, query, options);
     });
   }
 
   async usage(options: HistoryUsageOptions = {}): Promise<HistoryUsage> {
     checkCall("usage", options, USAGE_OPTIONS);
-    const { countUsage } = await import("./counting.ts");
+    const { countUsage } = await import("./usage.ts");
     return countUsage(this.#places, options);
   }
 
   scan(options: HistoryScanOptions = {}): AsyncIterable<ScanResult> {
     checkCall("scan", options, SCAN_OPTIONS);
-    return later(async () => (await import("./scanning.ts")).scanSessions(this.#places, options));
+    return later(async () => (await import("./secrets.ts")).scanSessions(this.#places, options));
   }
 
   verify(options: HistoryVerifyOptions = {}): AsyncIterable<HistoryVerdict> {
     checkCall("verify", options, VERIFY_OPTIONS);
     return later(async () => {
-      return (await import("./verifying.ts")).verifySessions(this.#places, options);
+      return (await import("./verdicts.ts")).verifySessions(this.#places, options);
     });
   }
 
@@ -133,7 +135,7 @@ class OpenedHistory implements History {
     checkKind("session", session, "text");
     checkCall("redact", options, REDACT_OPTIONS);
     checkKind("reason", options.reason, "text");
-    const { redactSession } = await import("./withholding.ts");
+    const { redactSession } = await import("./redactions.ts");
     return redactSession(this.#places, session, options);
   }
 
@@ -147,7 +149,7 @@ class OpenedHistory implements History {
     if (consistency !== undefined && consistency.length !== 2) {
       throw badArgument("prove", "takes two checkpoints as consistency, such as [3, 9]");
     }
-    const { proveEntries } = await import("./proving.ts");
+    const { proveEntries } = await import("./proofs.ts");
     return proveEntries(this.#places, session, options);
   }
 
@@ -156,7 +158,7 @@ class OpenedHistory implements History {
     checkCall("share", options, SHARE_OPTIONS);
     checkKind("data", options.data, "text");
     if (!(options.expires instanceof Date)) throw badArgument("share", "needs `expires`, a Date");
-    const { shareSession } = await import("./sharing.ts");
+    const { shareSession } = await import("./shares.ts");
     return shareSession(this.#places, session, options);
   }
 
@@ -165,21 +167,21 @@ class OpenedHistory implements History {
     if (options.follow === true && options.signal === undefined) {
       throw badArgument("guard", "needs a signal to follow: nothing else ends it");
     }
-    const { guardSessions } = await import("./guarding.ts");
+    const { guardSessions } = await import("./guard.ts");
     return guardSessions(this.#places, options);
   }
 
   doctor(options: DoctorOptions = {}): AsyncIterable<DoctorFinding> {
     checkCall("doctor", options, DOCTOR_OPTIONS);
     return later(async () => {
-      return (await import("./examining.ts")).examineSessions(this.#places, options);
+      return (await import("./doctor.ts")).examineSessions(this.#places, options);
     });
   }
 
   async restore(session: string, options: RestoreOptions = {}): Promise<RestoredFile> {
     checkKind("session", session, "text");
     checkCall("restore", options, RESTORE_OPTIONS);
-    const { restoreSession } = await import("./guarding.ts");
+    const { restoreSession } = await import("./guard.ts");
     return restoreSession(this.#places, session, options);
   }
 }

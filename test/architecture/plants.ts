@@ -247,6 +247,16 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
     at: "src/core/log/common/lines.ts",
     files: { "src/core/log/common/lines.ts": "export {};\n" },
   },
+  "a type whose name says that something happened": {
+    breaks: "bare-name",
+    at: "src/core/log/planted.ts",
+    files: { "src/core/log/planted.ts": "interface Found {}\nexport type Place = Found;\n" },
+  },
+  "an export that is named by a pronoun": {
+    breaks: "bare-name",
+    at: "src/core/log/planted.ts",
+    files: { "src/core/log/planted.ts": "export const OTHERS = 1;\n" },
+  },
   "two files that differ by -ing": {
     breaks: "twin-name",
     at: "src/core/log/pruning.ts",

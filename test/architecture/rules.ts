@@ -12,8 +12,9 @@
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { findImports, type Import } from "./imports.ts";
-import { type LongFunction, readShape } from "./shape.ts";
+import { type LongFunction, readShape, readTestShape } from "./shape.ts";
 import {
+  BARE_NAMES,
   BEHIND_HISTORY,
   BROWSER_SAFE,
   BUILT_ON_HISTORY,
@@ -58,6 +59,7 @@ export type Rule =
   | "barrel"
   | "empty-name"
   | "twin-name"
+  | "bare-name"
   | "readme"
   | "file-length"
   | "folder-files"
@@ -77,6 +79,7 @@ interface SourceFile {
   readonly lines: number;
   readonly longFunctions: readonly LongFunction[];
   readonly spreadLiterals: readonly number[];
+  readonly names: readonly string[];
   /** Text that names a dialect where no code may; or null. */
   readonly named: string | null;
   /** A word of one dialect's format where no code may know it; or null. */
@@ -142,7 +145,7 @@ function readSource(path: string, source: string): SourceFile {
     word: isTest ? null : dialectWord(path, source),
     ...findImports(path, source),
     // The callbacks of a test file are as long as their tests.
-    ...readShape(path, source, isTest ? Number.POSITIVE_INFINITY : FUNCTION_LINES_MAX),
+    ...(isTest ? readTestShape(path, source) : readShape(path, source, FUNCTION_LINES_MAX)),
   };
   parsed.set(path, file);
   return file;
@@ -195,6 +198,10 @@ function checkShape(file: SourceFile, report: Report): void {
   for (const { name, lines } of file.longFunctions) {
     const message = `${name} has ${lines} lines, more than ${FUNCTION_LINES_MAX}`;
     report("function-length", file.path, message);
+  }
+  for (const name of file.names) {
+    if (!BARE_NAMES.includes(name.toLowerCase())) continue;
+    report("bare-name", file.path, `exports or is a type "${name}": say what it holds`);
   }
   for (const line of file.spreadLiterals) {
     report("spread-literal", file.path, `spreads a literal in line ${line}: write its items`);

@@ -108,6 +108,18 @@ export const BEHIND_HISTORY: readonly string[] = [
   "src/usage/",
 ];
 
+/**
+ * No names of types and exports: participles that say that something happened, pronouns that say
+ * nothing.
+ */
+export const BARE_NAMES: readonly string[] = [
+  "added asked changed chosen closed counted decoded done ended failed following found given gone",
+  "heard held judged kept known left listed loaded lost made meant named needed opened parsed read",
+  "remembered removed said seen sent shown signed standing stored taken told understood used",
+  "waiting wanted written each its mine none one other others ours own such that theirs these this",
+  "those what which whom whose",
+].flatMap((line) => line.split(" "));
+
 /** Names that do not say what is inside. */
 export const EMPTY_NAMES: readonly string[] = ["utils", "helpers", "types", "common"];
 

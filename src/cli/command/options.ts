@@ -26,7 +26,8 @@ export const FILTER_OPTIONS: readonly CommandOption[] = [
   { flags: "--agent <name>", summary: "only of this agent: its program, dialect or own name" },
   {
     flags: "--project <name>",
-    summary: "only of this project: part of its name, =NAME, or a path (. is here) and all below it",
+    summary:
+      "only of this project: part of its name, =NAME, or a path (. is here) and all below it",
   },
   { flags: "--since <when>", summary: "only from this day or time on: 2026-11-15, 7d, 12h" },
   { flags: "--until <when>", summary: "only up to this day or time, the day included" },

@@ -5,7 +5,7 @@
 
 import type { Session } from "../../sessions/store/session.ts";
 import type { Run } from "../command/command.ts";
-import type { BadLines } from "../look/reading.ts";
+import type { BadLines } from "../look/named-session.ts";
 
 export interface ExportFormat {
   readonly summary: string;

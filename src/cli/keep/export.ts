@@ -22,7 +22,7 @@ import {
   openIdentifiedByName,
   tellNotUnderstood,
   tellTornTail,
-} from "../look/reading.ts";
+} from "../look/named-session.ts";
 import {
   EXPORT_FORMATS,
   type ExportFormat,
@@ -164,9 +164,9 @@ async function writeDocument(
   };
   // A terminal gets escaped text; a program or a file gets the exact document.
   const isEscaped = format === "md" && io.isTerminal;
-  const escape = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
+  const escaped = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
   const logPaths = opened.map(({ session }) => session.path);
-  await giveDocument(pieces(), { io, file, logPaths, shown: escape });
+  await giveDocument(pieces(), { io, file, logPaths, shown: escaped });
   return understood > 0 ? 0 : NOTHING_SHOWN;
 }
 

@@ -16,7 +16,7 @@ import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts
 import { editPlaces } from "../../sessions/render/html/placed-entry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
-import { tellUnshown, tornBytesOf } from "../look/reading.ts";
+import { tellUnshown, tornBytesOf } from "../look/named-session.ts";
 import type { ExportSource } from "./export-formats.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */

@@ -9,7 +9,7 @@ import { SessionText } from "../../sessions/render/session-text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io, Run } from "../command/command.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";
-import { tellUnshown } from "./reading.ts";
+import { tellUnshown } from "./named-session.ts";
 
 /** Prints entries as the options ask, and counts those that were not shown. */
 export class EntryPrinter {

@@ -9,7 +9,7 @@ import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Io, Run } from "../command/command.ts";
 import { EntryPrinter } from "./entry-printer.ts";
-import { BadLines } from "./reading.ts";
+import { BadLines } from "./named-session.ts";
 
 /** Prints the last entries and what follows them, until interrupted. */
 export async function showLive(session: Session, last: number, run: Run): Promise<number> {

@@ -10,7 +10,7 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import { catalogPath, searchPathNextTo } from "../../core/base/node-paths.ts";
 import { versionOf } from "../../core/sqlite/sqlite.ts";
 import type { FoundLog } from "../../dialects/session-row.ts";
-import { entryFound, KnownNames, type SessionNames } from "../../history/searching.ts";
+import { entryFound, KnownNames, type SessionNames } from "../../history/search.ts";
 import { keepText, logLines, readCachedText } from "../../sessions/catalog/text-cache.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import { notUnderstood } from "../../sessions/list/not-understood.ts";

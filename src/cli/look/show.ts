@@ -4,7 +4,13 @@ import type { Session } from "../../sessions/store/session.ts";
 import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
 import { withPager } from "../command/pager.ts";
 import { EntryPrinter } from "./entry-printer.ts";
-import { BadLines, NOTHING_SHOWN, openByName, tellNotUnderstood, tellTornTail } from "./reading.ts";
+import {
+  BadLines,
+  NOTHING_SHOWN,
+  openByName,
+  tellNotUnderstood,
+  tellTornTail,
+} from "./named-session.ts";
 
 /** They are held in memory, to be shown in order. */
 const LAST_MAX = 100_000;

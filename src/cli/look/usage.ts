@@ -133,7 +133,7 @@ export async function openReports(options: ReportOptions): Promise<number> {
 }
 
 /** What a report is made from. */
-interface Counted {
+interface ReportSource {
   readonly usage: CountedUsage;
   readonly source: GroupSource;
   readonly days: Days;
@@ -141,7 +141,7 @@ interface Counted {
   readonly nowMs: number;
 }
 
-async function print(counted: Counted, options: ReportOptions): Promise<void> {
+async function print(counted: ReportSource, options: ReportOptions): Promise<void> {
   const { source, days, range, nowMs } = counted;
   const { report, format, io } = options;
   if (report === "glance" && format === "text") {
@@ -189,7 +189,7 @@ async function sessionNames(
 }
 
 async function reportRows(
-  { usage, source, days, range, nowMs }: Counted,
+  { usage, source, days, range, nowMs }: ReportSource,
   { report, agent, isProject, model }: ReportOptions,
 ): Promise<Group[]> {
   const period = report === "glance" ? "day" : PERIODS[report];

@@ -11,7 +11,7 @@ import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import type { SessionFind } from "../../evidence/scan/scan-session.ts";
 import { type History, historyOf } from "../../history/history.ts";
-import { ruleNames, type ScanResult } from "../../history/scanning.ts";
+import { ruleNames, type ScanResult } from "../../history/secrets.ts";
 import type { StoreLookup } from "../../sessions/list/find-stores.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, textOptions, UsageError } from "../command/command.ts";

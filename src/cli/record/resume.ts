@@ -6,7 +6,7 @@ import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
 import { TARGETS, whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
-import { otherFiles } from "../look/reading.ts";
+import { otherFiles } from "../look/named-session.ts";
 import { orVerdictCode } from "../prove/verdict-code.ts";
 
 const ACTIONS_LISTED_MAX = 50;

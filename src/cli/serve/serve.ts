@@ -42,7 +42,7 @@ export async function runServe({ options, io }: Run): Promise<number> {
   const witness = textOption("--witness", options.witness);
   const createShare: CreateShare = async (...asked) =>
     (await import("../../evidence/share/create-share.ts")).createShare(...asked);
-  const { startHere, welcome } = await import("./starting.ts");
+  const { startHere, welcome } = await import("./server-start.ts");
   const data = options.data === undefined ? "" : ` --data ${directory}`;
   const server = await startHere(data, {
     dataDirectory: directory,

@@ -51,11 +51,11 @@ export function outputRuns(text: string): TextRun[] | null {
     if (piece !== "") runs.push({ text: piece, ...look.now() });
   };
   let from = 0;
-  for (const escape of state.matchAll(ESCAPE)) {
+  for (const sequence of state.matchAll(ESCAPE)) {
     if (runs.length >= RUNS_MAX) return null;
-    push(state.slice(from, escape.index));
-    from = escape.index + escape[0].length;
-    if (escape[2] === "m") look.apply(escape[1] ?? "");
+    push(state.slice(from, sequence.index));
+    from = sequence.index + sequence[0].length;
+    if (sequence[2] === "m") look.apply(sequence[1] ?? "");
   }
   push(state.slice(from));
   return runs;

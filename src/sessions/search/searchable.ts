@@ -125,7 +125,7 @@ const STARTS = ["\u001b", "\u009b", "\u009d"];
 /** The text without escapes; a space for those that move the cursor. */
 export function withoutEscapes(text: string): string {
   if (!STARTS.some((start) => text.includes(start))) return text;
-  return text.replace(ESCAPES, (escape) => (MOVE.test(escape) ? " " : ""));
+  return text.replace(ESCAPES, (sequence) => (MOVE.test(sequence) ? " " : ""));
 }
 
 /** A word of a text, and its position. */

@@ -1,4 +1,4 @@
-/** Listing: the sessions of a history with their summaries, and which of them are meant. */
+/** Session list: the sessions of a history with their summaries, and which of them are meant. */
 
 import { labelOf } from "../dialects/registry.ts";
 import type { FoundStore } from "../sessions/list/find-stores.ts";

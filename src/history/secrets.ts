@@ -1,4 +1,4 @@
-/** Scanning: keys, passwords and personal data in the sessions of a history. */
+/** Secrets: keys, passwords and personal data in the sessions of a history. */
 
 import { createHash } from "node:crypto";
 import { dirname, join } from "node:path";
@@ -28,9 +28,9 @@ import {
   scanTarget,
 } from "../evidence/scan/scan-stores.ts";
 import { type FoundSession, openFoundSession } from "../sessions/list/session-place.ts";
-import { sessionChoice } from "./listing.ts";
 import type { HistoryScanOptions } from "./options.ts";
 import type { Places } from "./places.ts";
+import { sessionChoice } from "./session-list.ts";
 
 /** What was found in one session. */
 export interface ScanResult {

@@ -1,4 +1,4 @@
-/** Sharing: links to copies of sessions, on a server of this machine. */
+/** Shares: links to copies of sessions, on a server of this machine. */
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";

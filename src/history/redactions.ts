@@ -1,4 +1,4 @@
-/** Withholding: copies of a session that show part of it, and what is withheld in them. */
+/** Redactions: copies of a session that show part of it, and what is withheld in them. */
 
 import { resolve } from "node:path";
 import { badOption } from "../core/base/choice.ts";

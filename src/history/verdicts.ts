@@ -1,4 +1,4 @@
-/** Verifying: verdicts on the sessions of a history, and on copies and proofs of sessions. */
+/** Verdicts: verdicts on the sessions of a history, and on copies and proofs of sessions. */
 
 import type { ProofReport } from "../evidence/prove/verify-proof.ts";
 import type { DisclosedCopyReport } from "../evidence/redact/verify-copy.ts";

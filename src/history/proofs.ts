@@ -1,4 +1,4 @@
-/** Proving: that lines are part of a signed session, from its log or from a disclosed copy. */
+/** Proofs: that lines are part of a signed session, from its log or from a disclosed copy. */
 
 import { resolve } from "node:path";
 import { leafIndexDirectory, userPaths } from "../core/base/node-paths.ts";

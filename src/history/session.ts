@@ -1,4 +1,4 @@
-/** Reading: one session of a history. */
+/** Session: one session of a history. */
 
 import { catalogPath } from "../core/base/node-paths.ts";
 import type { BadEntry, EntryOptions, StoredEntry } from "../dialects/files/stored-entries.ts";

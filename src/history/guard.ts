@@ -1,4 +1,4 @@
-/** Guarding: copies of other programs' sessions, and writing them back. */
+/** Guard: copies of other programs' sessions, and writing them back. */
 
 import { resolve } from "node:path";
 import { badOption } from "../core/base/choice.ts";

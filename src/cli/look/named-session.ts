@@ -1,6 +1,6 @@
 /**
- * Reading: shared by commands that read one session: finding it, and reporting unreadable lines at
- * the end.
+ * Named session: shared by commands that read one session: finding it by its name, and reporting
+ * unreadable lines at the end.
  */
 
 import { realpathSync } from "node:fs";

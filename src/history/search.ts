@@ -1,4 +1,4 @@
-/** Searching: entries of all sessions with certain words, as they are in their logs now. */
+/** Search: entries of all sessions with certain words, as they are in their logs now. */
 
 import type { Host } from "../core/base/host.ts";
 import { catalogPath, searchPathNextTo } from "../core/base/node-paths.ts";
@@ -17,9 +17,9 @@ import {
   searchPage,
   understandQuery,
 } from "../sessions/search/search-page.ts";
-import { sessionChoice } from "./listing.ts";
 import { endOf, type HistorySearchOptions, timeOf } from "./options.ts";
 import type { Places } from "./places.ts";
+import { sessionChoice } from "./session-list.ts";
 
 /** What the session of a hit is called. */
 export interface SessionNames {

@@ -1,4 +1,4 @@
-/** Starting: starts the server of `serve`, and prints how to use it. */
+/** Server start: starts the server of `serve`, and prints how to use it. */
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";

@@ -1,4 +1,4 @@
-/** Counting: what the sessions of a history used, by day, session, model and so on. */
+/** Usage: what the sessions of a history used, by day, session, model and so on. */
 
 import type { Host } from "../core/base/host.ts";
 import { projectFilter } from "../sessions/list/whose.ts";

@@ -1,4 +1,4 @@
-/** Examining: what is wrong with the sessions of a history, and mending it. */
+/** Doctor: what is wrong with the sessions of a history, and mending it. */
 
 import { nodeSurroundings as surroundings } from "../core/base/node-surroundings.ts";
 import { dialectNamed } from "../dialects/all.ts";
@@ -74,9 +74,9 @@ function findingOf(step: Step): DoctorFinding | null {
   return { is: "failed", code, severity: "error", session, path, line: null, detail, mends: false };
 }
 
-type Found = Extract<ExaminedItem, { readonly finding: unknown }>["finding"];
+type ItemFinding = Extract<ExaminedItem, { readonly finding: unknown }>["finding"];
 
-function told(is: DoctorFinding["is"], finding: Found, did?: string): DoctorFinding {
+function told(is: DoctorFinding["is"], finding: ItemFinding, did?: string): DoctorFinding {
   const { code, severity, session, path, line = null, detail, mends } = finding;
   return { is, code, severity, session, path, line, detail: did ?? detail, mends };
 }
