@@ -20,19 +20,19 @@ const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /** Lines that were reached, and a tenth. */
 const LINES_MAX: Readonly<Record<string, number>> = {
-  "ai-sdk": 14_800,
+  "ai-sdk": 15_100,
   capture: 3_100,
   "claude-agent": 19_500,
   client: 1_800,
   entire: 17_900,
   history: 6_500,
   homeagent: 14_800,
-  index: 13_700,
+  index: 14_000,
   log: 4_500,
   "openai-agents": 14_200,
   otel: 12_200,
   postgres: 18_100,
-  resume: 38_000,
+  resume: 38_300,
   rye: 20_100,
   server: 24_400,
   signing: 34_300,

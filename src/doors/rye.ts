@@ -164,7 +164,7 @@ export class ThreadTelemetry {
     const given = typeof options === "number" ? { days: options } : options;
     checkOptions("aggregate", given, { days: "count" });
     const telemetry = new Telemetry(Date.now(), given.days);
-    const { countedThreads } = await import("../integrations/rye/counted-threads.ts");
+    const { countedThreads } = await import("../integrations/rye/thread-meta.ts");
     for await (const { meta, excluded } of countedThreads(nodeHost, resolve(projectPath))) {
       if (excluded) telemetry.exclude(excluded);
       else if (meta === undefined) telemetry.skip();

@@ -64,7 +64,7 @@ async function counted(
   stores: readonly FoundStore[],
   { signal, onProgress }: HistoryFilter,
 ): Promise<Map<SessionLine, number | null>> {
-  const { sessionCosts } = await import("./session-costs.ts");
+  const { sessionCosts } = await import("./session-facts.ts");
   return sessionCosts(host, lines, {
     cwd,
     stores,

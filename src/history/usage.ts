@@ -82,7 +82,7 @@ export async function countUsage(
 const untitled = (group: Group): UsageGroup => ({ ...group, title: null });
 
 async function titled(host: Host, usage: CountedUsage, groups: Group[]): Promise<UsageGroup[]> {
-  const { sessionTitles } = await import("./session-titles.ts");
+  const { sessionTitles } = await import("./session-facts.ts");
   const titles = await sessionTitles(host, usage, new Set(groups.map(({ key }) => key)));
   return groups.map((group) => {
     const title = titles.get(group.key)?.title ?? null;

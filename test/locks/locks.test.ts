@@ -140,19 +140,22 @@ const UNUSABLE: readonly (readonly [string, readonly ((path: string) => string)[
   ],
 ];
 
-testWhere(canUnshare)("a directory that is full or runs no program is passed over for the next one", () => {
-  for (const [name, mounts, expected] of UNUSABLE) {
-    const places = ["tmp", "logs", "home"].map((each) => join(tempDirectory(), each));
-    for (const place of places) mkdirSync(place);
-    const [TMPDIR = "", logs = "", HOME = ""] = places;
-    const mounting = mounts.map((mount, at) => mount(places[at] ?? ""));
-    const argv = [process.execPath, compiledProgram(OPENER), join(logs, "a.jsonl")];
-    const script = [...mounting, argv.map((each) => `'${each}'`).join(" ")].join(" && ");
-    const options = { env: { PATH: process.env.PATH, TMPDIR, HOME }, encoding: "utf8" } as const;
-    const { stdout, stderr } = spawnSync("unshare", [...UNSHARE, "sh", "-c", script], options);
-    assert.match(stdout.trim(), expected, `${name}: ${stderr}`);
-  }
-});
+testWhere(canUnshare)(
+  "a directory that is full or runs no program is passed over for the next one",
+  () => {
+    for (const [name, mounts, expected] of UNUSABLE) {
+      const places = ["tmp", "logs", "home"].map((each) => join(tempDirectory(), each));
+      for (const place of places) mkdirSync(place);
+      const [TMPDIR = "", logs = "", HOME = ""] = places;
+      const mounting = mounts.map((mount, at) => mount(places[at] ?? ""));
+      const argv = [process.execPath, compiledProgram(OPENER), join(logs, "a.jsonl")];
+      const script = [...mounting, argv.map((each) => `'${each}'`).join(" ")].join(" && ");
+      const options = { env: { PATH: process.env.PATH, TMPDIR, HOME }, encoding: "utf8" } as const;
+      const { stdout, stderr } = spawnSync("unshare", [...UNSHARE, "sh", "-c", script], options);
+      assert.match(stdout.trim(), expected, `${name}: ${stderr}`);
+    }
+  },
+);
 
 test("a process that the killed holder started does not hold its lock", async () => {
   const directory = tempDirectory();

@@ -172,7 +172,7 @@ async function costsOf(
   io: Io,
 ): Promise<ReadonlyMap<SessionLine, number | null>> {
   const [{ sessionCosts }, { nodeHost }] = await Promise.all([
-    import("../../history/session-costs.ts"),
+    import("../../history/session-facts.ts"),
     import("../../core/base/node-host.ts"),
   ]);
   const costs = await sessionCosts(nodeHost, sessions, {

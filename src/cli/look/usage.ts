@@ -167,7 +167,7 @@ async function sessionNames(
   rows: readonly Group[],
   { io, format }: ReportOptions,
 ): Promise<Map<string, SessionName>> {
-  const { sessionTitles } = await import("../../history/session-titles.ts");
+  const { sessionTitles } = await import("../../history/session-facts.ts");
   const { shortIds } = await import("./session-table.ts");
   const keys = new Set(rows.map(({ key }) => key));
   const titled = await sessionTitles(nodeHost, usage, keys, (done, total) => {

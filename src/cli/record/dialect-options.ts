@@ -4,7 +4,7 @@
  */
 
 import { recording as entire } from "../../dialects/entire/files/recording.ts";
-import { recording as homeagent } from "../../dialects/homeagent/files/recording.ts";
+import { recording as homeagent } from "../../dialects/homeagent/session-id.ts";
 import { recording as rye } from "../../dialects/rye/files/recording.ts";
 import type { CommandOption, Run } from "../command/command.ts";
 import { hookSource } from "./hook-arguments.ts";

@@ -52,7 +52,7 @@ const install: CliCommand = {
     const command = `${options.command} record --from ${from}${sign}`;
     const isChanged = await change(path, (text) => withHooks(text, from, command));
     io.out(`${path}: hooks are ${isChanged ? "installed" : "installed already"}`);
-    const { isInPath } = await import("../../integrations/hooks/settings-file.ts");
+    const { isInPath } = await import("../../integrations/hooks/hook-settings.ts");
     if (options.command === "verbatim" && !isInPath("verbatim", process.env.PATH ?? "")) {
       io.err("warning: verbatim is not in the PATH, so the agent will not find it: run");
       io.err(
@@ -114,7 +114,7 @@ async function change(
 ): Promise<boolean> {
   const { SettingsFault } = await import("../../integrations/hooks/hook-settings.ts");
   const { readSettings, replaceSettings } = await import(
-    "../../integrations/hooks/settings-file.ts"
+    "../../integrations/hooks/hook-settings.ts"
   );
   const before = readSettings(path);
   try {

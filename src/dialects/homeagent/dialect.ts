@@ -12,8 +12,7 @@ import { sidecarOpening } from "../shared/checkpoint-opening.ts";
 import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { decode } from "./decode.ts";
 import { complete, express } from "./express.ts";
-import { recording } from "./files/recording.ts";
-import { idAt, logPath } from "./session-id.ts";
+import { idAt, logPath, recording } from "./session-id.ts";
 
 /**
  * Checkpoints are in a sidecar file, because readers of the log would take them for turn

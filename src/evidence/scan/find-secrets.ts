@@ -17,8 +17,8 @@
  */
 
 import { createHmac, randomUUID } from "node:crypto";
-import { AFTER_BYTES, BEFORE_BYTES, type Match, type Rule } from "./rule.ts";
-import { OUR_RULES } from "./rules.ts";
+import { PERSONAL_RULES } from "./personal-rules.ts";
+import { AFTER_BYTES, BEFORE_BYTES, type Match, type Rule, SECRET_RULES } from "./rules.ts";
 import { secretlintRules } from "./secretlint.ts";
 import { BASE64, base64From, DEPTH_MAX, ESCAPE, TriggerSearch } from "./triggers.ts";
 import {
@@ -57,7 +57,7 @@ export function valueIdsBy(key: string): ValueIds {
 
 /** All rules, the most dangerous first, and in the order in which documentation lists them. */
 export async function allRules(): Promise<Rule[]> {
-  return [...(await secretlintRules()), ...OUR_RULES];
+  return [...(await secretlintRules()), ...SECRET_RULES, ...PERSONAL_RULES];
 }
 
 export class SecretFinder {

@@ -1,11 +1,63 @@
 /**
- * Rules of ours, the most dangerous first. Those for single services are in `service-rules.ts`,
- * those of a package that we use in `secretlint.ts`.
+ * Rules: what a kind of secret looks like in decoded text, and ours of keys and passwords, the most
+ * dangerous first. Those of a package that we use are in `secretlint.ts`, those of what identifies a
+ * person in `personal-rules.ts`.
+ *
+ * No text makes a rule slow. A rule sees a window of bounded size around each trigger, and our own
+ * expressions have no unbounded repetition (`rules.test.ts` checks their sources).
  */
 
-import { expressionRule } from "./rule.ts";
-import { IBAN, SERVICE_RULES } from "./service-rules.ts";
-import { DIGIT, isDigit } from "./triggers.ts";
+import { afterName, isDigit, type Trigger } from "./triggers.ts";
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Rule extends Trigger {
+  /** Stable: part of the output, and what `--rule` names. */
+  readonly id: string;
+  /** For people. */
+  readonly what: string;
+  /** A match ends at most this many bytes after its trigger begins. Default: AFTER_BYTES. */
+  readonly after?: number;
+  /** A value may be broken by the end of a line, as terminals do: its form tells it from other text. */
+  readonly isBreakable?: true;
+  /** Matches in decoded text in which characters outside ASCII are replaced. */
+  find(text: string): Iterable<Match>;
+}
+
+/** A match begins at most this many bytes before its trigger. */
+export const BEFORE_BYTES = 320;
+export const AFTER_BYTES = 320;
+
+/**
+ * A rule of one expression. The value is its group `value`, or the whole match; `isReal` refuses
+ * look-alikes.
+ */
+export function expressionRule(
+  rule: Omit<Rule, "find"> & {
+    readonly expression: RegExp;
+    readonly isReal?: (value: string, match: RegExpExecArray) => boolean;
+  },
+): Rule & { readonly expression: RegExp } {
+  const { isReal = () => true } = rule;
+  const expression = new RegExp(rule.expression.source, `${rule.expression.flags}dg`);
+  return {
+    ...rule,
+    expression: rule.expression,
+    *find(text) {
+      expression.lastIndex = 0;
+      for (let match = expression.exec(text); match; match = expression.exec(text)) {
+        const at = expression.lastIndex;
+        const range = match.indices?.groups?.value ?? match.indices?.[0];
+        const [start, end] = range as [number, number];
+        if (isReal(text.slice(start, end), match)) yield { start, end };
+        expression.lastIndex = at;
+      }
+    },
+  };
+}
 
 /** Bits per character, by how often each occurs in the value. */
 function entropyOf(value: string): number {
@@ -16,24 +68,9 @@ function entropyOf(value: string): number {
   return bits / value.length;
 }
 
-/** In North America: no area has the code 555, and 555-01XX is kept for fiction. */
-const FICTIONAL_PHONE = /^1?(?:555\d{7}|\d{3}55501\d{2})$/;
-
 /** Values that documentation and templates have in place of a password. */
 const PLACEHOLDER =
   /^(?:[$%{<[*]|x{3}|\.{3}|(?:your|my|the|some|user|pass|passw(?:or)?d|secret|token|changeme|example|redacted|hidden|null|none|true|false|undefined)\b)|(?:example|placeholder|redacted|dummy)/i;
-
-/** Domains that RFC 2606 and RFC 6761 reserve, and those of addresses that nothing is sent to. */
-const RESERVED_DOMAIN =
-  /(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|localhost|local)$|\bno-?reply\b/i;
-/** Domains that people write for any domain. */
-const ANY_DOMAIN =
-  /^(?:test|foo|bar|baz|domain|(?:your|my|some)-?(?:domain|company)|company|acme)\.(?:com|net|org|dev|io)$/i;
-/** Names of files, as in `icon@2x.png` and `user@host.service`. */
-const FILE_ENDING =
-  /\.(?:png|jpe?g|gif|svg|webp|ts|js|mjs|cjs|tsx|jsx|json|md|py|go|rs|sh|service|timer|socket|mount|target)$/i;
-/** Accounts that are not a person's. */
-const NOT_A_PERSON = /^(?:git|noreply|no-reply|hg|svn|root|user|username)@/i;
 
 /** A value that was assigned to a name such as `secret`: long, mixed and without a pattern. */
 function isAssignedSecret(value: string, { groups }: RegExpExecArray): boolean {
@@ -56,42 +93,6 @@ function isRandom(value: string, { input, index }: RegExpExecArray): boolean {
   return entropyOf(value) >= 4.5;
 }
 
-/** Blank, brackets, hyphen and dot between groups of digits. */
-const isJoin = (byte: number | undefined) => {
-  return byte === 32 || byte === 45 || byte === 46 || byte === 40 || byte === 41;
-};
-
-/** How many digits begin here, also in groups; looks at 24 bytes. */
-function digitsFrom(bytes: Uint8Array, from: number): number {
-  let digits = 0;
-  for (let at = from; at < from + 24; at++) {
-    if (isDigit(bytes[at])) digits++;
-    else if (!isJoin(bytes[at])) break;
-  }
-  return digits;
-}
-
-/** A number begins here that is long enough for a card, and begins like one. */
-function mayBeCard(bytes: Uint8Array, at: number): boolean {
-  const first = bytes[at] as number;
-  if (first < 0x32 || first > 0x36 || isDigit(bytes[at - 1]) || bytes[at - 1] === 0x2e)
-    return false;
-  return digitsFrom(bytes, at) >= 15;
-}
-
-/** After a `+`, or the last four digits as in `555-010-1234`. */
-function mayBePhone(bytes: Uint8Array, at: number): boolean {
-  const plus = bytes[at] === 0x2b ? at : bytes[at - 1] === 0x2b ? at - 1 : -1;
-  if (plus !== -1) return digitsFrom(bytes, plus + 1) >= 10;
-  return (
-    bytes[at - 1] === 0x2d &&
-    isDigit(bytes[at - 2]) &&
-    isDigit(bytes[at - 4]) &&
-    isJoin(bytes[at - 5]) &&
-    !isDigit(bytes[at + 4])
-  );
-}
-
 /** At the beginning of a run: as long and as mixed as a value of the rule. */
 function mayBeRandom(bytes: Uint8Array, at: number): boolean {
   let [upper, lower, digits] = [0, 0, 0];
@@ -102,17 +103,6 @@ function mayBeRandom(bytes: Uint8Array, at: number): boolean {
     else if (byte >= 0x61 && byte <= 0x7a) lower++;
   }
   return upper > 1 && lower > 1 && digits > 0 && upper + lower + digits > 25;
-}
-
-/** The check digit of a card number. */
-function hasLuhn(value: string): boolean {
-  const digits = value.replace(/\D/g, "");
-  let sum = 0;
-  for (let at = 0; at < digits.length; at++) {
-    const digit = Number(digits[digits.length - 1 - at]);
-    sum += at % 2 === 0 ? digit : digit > 4 ? 2 * digit - 9 : 2 * digit;
-  }
-  return sum % 10 === 0 && new Set(digits).size > 2;
 }
 
 /** A name, then a value with a digit: nearly every `token` in a session is a count or a type. */
@@ -132,20 +122,6 @@ function isAssigned(bytes: Uint8Array, at: number): boolean {
   return ASSIGNED.test(Buffer.from(bytes.buffer, bytes.byteOffset + at, length).toString("latin1"));
 }
 
-/** A domain with a dot follows, and a letter comes before. */
-function mayBeAddress(bytes: Uint8Array, at: number): boolean {
-  const before = bytes[at - 1] ?? 0;
-  if (before <= 0x2a || before === 0x2f) return false;
-  for (let n = at + 1; n < at + 65; n++) {
-    const byte = (bytes[n] ?? 0) | 0x20;
-    const isLetter = byte >= 0x61 && byte <= 0x7a;
-    if (isLetter || isDigit(bytes[n]) || bytes[n] === 0x2d) continue;
-    const next = (bytes[n + 1] ?? 0) | 0x20;
-    return bytes[n] === 0x2e && n > at + 1 && next >= 0x30 && next <= 0x7a;
-  }
-  return false;
-}
-
 /** Whether an `@` comes before the URL's host can have ended. */
 function hasUserInfo(bytes: Uint8Array, at: number): boolean {
   let colons = 0;
@@ -160,7 +136,51 @@ function hasUserInfo(bytes: Uint8Array, at: number): boolean {
 
 const TOKEN_END = "(?![A-Za-z0-9])";
 
-export const OUR_RULES = [
+const HYPHEN = 0x2d;
+const DOT = 0x2e;
+const COLON = 0x3a;
+const LETTER_A = 0x41;
+
+function isHex(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return isDigit(byte) || (byte >= 0x61 && byte <= 0x66);
+}
+
+function areHex(bytes: Uint8Array, from: number, count: number): boolean {
+  for (let at = from; at < from + count; at++) if (!isHex(bytes[at])) return false;
+  return true;
+}
+
+/** 32, 8 and 8 hexadecimal digits. */
+function mayBeMailgun(bytes: Uint8Array, at: number): boolean {
+  const start = afterName(bytes, at);
+  return bytes[start + 32] === HYPHEN && bytes[start + 41] === HYPHEN && areHex(bytes, start, 32);
+}
+
+/** Its first dot comes after 24 to 28 characters, its second seven bytes later. */
+function mayBeDiscord(bytes: Uint8Array, at: number): boolean {
+  let dot = at + 24;
+  while (dot < at + 70 && bytes[dot] !== DOT) dot++;
+  if (bytes[dot + 7] !== DOT || bytes.subarray(dot + 1, dot + 7).some((byte) => byte < 0x2d)) {
+    return false;
+  }
+  // It begins with M, N or O: the base64 of a number.
+  return bytes.subarray(dot - 28, dot - 23).some((byte) => byte >= 0x4d && byte <= 0x4f);
+}
+
+const WEBHOOK = Buffer.from("/api/webhooks/");
+
+function isWebhook(bytes: Uint8Array, at: number): boolean {
+  return WEBHOOK.every((byte, n) => bytes[at + n] === byte);
+}
+
+/** Eight to ten digits, then `:AA`. */
+function mayBeTelegram(bytes: Uint8Array, at: number): boolean {
+  const colon = isDigit(bytes[at + 8]) ? at + (isDigit(bytes[at + 9]) ? 10 : 9) : at + 8;
+  return bytes[colon] === COLON && bytes[colon + 1] === LETTER_A && bytes[colon + 2] === LETTER_A;
+}
+
+export const SECRET_RULES = [
   expressionRule({
     id: "aws-key-id",
     isBreakable: true,
@@ -217,7 +237,64 @@ export const OUR_RULES = [
     after: 6_000,
     expression: /(?<![\w-])eyJ[\w-]{10,2000}\.eyJ[\w-]{10,3000}\.[\w-]{20,800}/,
   }),
-  ...SERVICE_RULES,
+  expressionRule({
+    id: "twilio",
+    what: "API key of Twilio, or a token next to its name",
+    near: ["SK", "wilio", "WILIO"],
+    check: (bytes, at) => bytes[at] !== 0x53 || areHex(bytes, at + 2, 12),
+    isBreakable: true,
+    expression: new RegExp(
+      `(?<![A-Za-z0-9])SK[0-9a-f]{32}${TOKEN_END}|(?<=twilio[^\\n]{0,80}[^A-Za-z0-9])[0-9a-f]{32}${TOKEN_END}`,
+      "i",
+    ),
+    isReal: (value) => value.toLowerCase() === value || /^SK[0-9a-f]+$/.test(value),
+  }),
+  expressionRule({
+    id: "mailgun",
+    what: "API key of Mailgun",
+    near: ["key-"],
+    run: 50,
+    check: (bytes, at) => mayBeMailgun(bytes, at) || areHex(bytes, at + 4, 12),
+    isBreakable: true,
+    expression: new RegExp(
+      `(?<![A-Za-z0-9])(?:key-[0-9a-f]{32}|[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})${TOKEN_END}`,
+    ),
+  }),
+  expressionRule({
+    id: "digitalocean",
+    what: "token of DigitalOcean",
+    near: ["dop_v1_", "doo_v1_", "dor_v1_"],
+    isBreakable: true,
+    expression: new RegExp(`(?<![A-Za-z0-9])do[opr]_v1_[0-9a-f]{64}${TOKEN_END}`),
+  }),
+  expressionRule({
+    id: "telegram",
+    what: "token of a Telegram bot",
+    near: [],
+    hasDigits: true,
+    check: mayBeTelegram,
+    isBreakable: true,
+    expression: /(?<![A-Za-z0-9])\d{8,10}:AA[\w-]{33}(?![\w-])/,
+  }),
+  expressionRule({
+    id: "discord",
+    what: "token of a Discord bot, or the address of a webhook",
+    near: [WEBHOOK.toString()],
+    run: 24,
+    check: (bytes, at) => isWebhook(bytes, at) || mayBeDiscord(bytes, at),
+    isBreakable: true,
+    expression:
+      /(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])|(?<=discord(?:app)?\.com\/api\/webhooks\/)\d{15,21}\/[\w-]{60,80}/,
+  }),
+  expressionRule({
+    id: "supabase",
+    what: "access token or secret key of Supabase",
+    near: ["sbp_", "sb_secret_"],
+    isBreakable: true,
+    expression: new RegExp(
+      `(?<![A-Za-z0-9])(?:sbp_[0-9a-f]{40}|sb_secret_[\\w-]{30,50})${TOKEN_END}`,
+    ),
+  }),
   expressionRule({
     id: "authorization",
     after: 900,
@@ -274,44 +351,5 @@ export const OUR_RULES = [
     check: mayBeRandom,
     expression: /(?<![A-Za-z0-9+/_=.@:-])[A-Za-z0-9+/_-]{32,128}={0,2}(?![A-Za-z0-9+/_=.-])/,
     isReal: isRandom,
-  }),
-  expressionRule({
-    id: "card",
-    what: "number of a payment card",
-    near: [],
-    hasDigits: true,
-    check: mayBeCard,
-    expression:
-      /(?<![\w.+-])(?:(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6011|65\d{2})([ -]?)\d{4}\1\d{4}\1\d{4}|3[47]\d{2}([ -]?)\d{6}\2\d{5})(?![\w-]|\.\d)/,
-    isReal: hasLuhn,
-  }),
-  IBAN,
-  expressionRule({
-    id: "phone",
-    what: "phone number with a country code, or written as in North America",
-    near: [" ", "-", ".", "("].map((next) => `+${DIGIT}${next}`),
-    hasDigits: true,
-    check: mayBePhone,
-    expression:
-      /(?<![\w.+/-])(?:\+[1-9]\d{0,2}(?:[ .-]?\(\d{1,4}\))?(?:[ .-]\d{2,8}){2,5}|\+[1-9]\d{9,13}|\([2-9]\d{2}\) ?[2-9]\d{2}-\d{4}|[2-9]\d{2}-[2-9]\d{2}-\d{4})(?![\w-]|\.\d)/,
-    isReal: (value) => {
-      const digits = value.replace(/\D/g, "");
-      if (FICTIONAL_PHONE.test(digits)) return false;
-      return digits.length >= 10 && digits.length <= 15 && new Set(digits).size > 3;
-    },
-  }),
-  expressionRule({
-    id: "email",
-    what: "email address",
-    near: ["@"],
-    check: mayBeAddress,
-    expression:
-      /(?<![\w.%+/:-])(?<value>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24})(?![\w@/-]|\.\w)/,
-    isReal: (value) => {
-      const domain = value.slice(value.indexOf("@") + 1);
-      const isExample = RESERVED_DOMAIN.test(domain) || ANY_DOMAIN.test(domain);
-      if (isExample || FILE_ENDING.test(domain)) return false;
-      return !NOT_A_PERSON.test(value);
-    },
   }),
 ] as const;

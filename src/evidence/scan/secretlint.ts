@@ -9,7 +9,7 @@
  */
 
 import type { RuleContext } from "@secretlint/secretlint-rule-preset-recommend";
-import type { Match, Rule } from "./rule.ts";
+import type { Match, Rule } from "./rules.ts";
 
 /** The literals of each rule: every value that it finds contains one of them. */
 const NEAR: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 /**
- * Thread meta: reads a thread's `thread.json` for code that grants permissions based on it, and replaces
- * it by a caller's: signed if the thread is, since an unsigned file next to a signed log would count as
+ * Thread meta: reads a thread's `thread.json` for code that grants permissions based on it, or counts
+ * threads in `ThreadTelemetry`, and replaces it by a caller's: signed if the thread is, since an unsigned file next to a signed log would count as
  * tampering.
  *
  * VM1  There is no default and no second source: capabilities and limits come from a file that
@@ -27,6 +27,8 @@ import {
   threadPath,
   writeThreadMeta as writeUnsignedMeta,
 } from "../../dialects/rye/files/thread-files.ts";
+import { findThreadMetas } from "../../dialects/rye/files/threads.ts";
+import type { ExcludedThread } from "../../dialects/rye/telemetry.ts";
 import { META_NAME } from "../../dialects/rye/thread-id.ts";
 import { isThreadMeta, type StoredThreadMeta } from "../../dialects/rye/thread-meta.ts";
 import { UserJudging } from "../../evidence/verify/user-judging.ts";
@@ -161,5 +163,35 @@ async function bearsCheckpoint(host: Host, root: string, logId: string): Promise
     }
   } catch {
     return false; // The log is not readable, so nothing in it is signed.
+  }
+}
+
+export interface CountedThread {
+  /** Parsed thread.json; undefined if there is no usable one. */
+  readonly meta: unknown;
+  /** Why it is excluded; null if it counts. */
+  readonly excluded: ExcludedThread | null;
+}
+
+/** Every thread of a project, in no order. Throws if the user's own trust file is invalid. */
+export async function* countedThreads(
+  host: Host,
+  root: string,
+  onProgress: (found: number) => void = () => {},
+): AsyncGenerator<CountedThread> {
+  let judging: UserJudging | null = null;
+  for await (const { below: id, meta } of findThreadMetas(root, onProgress)) {
+    judging ??= await UserJudging.load(host, { onWarning: () => {} });
+    if (meta === undefined || !(await isSignedThread(host, judging, root, { id, meta }))) {
+      yield { meta, excluded: null };
+      continue;
+    }
+    try {
+      yield { meta: await readVerifiedMeta(host, root, id, judging), excluded: null };
+    } catch (cause) {
+      if (!(cause instanceof VerbatimError && cause.code === "NOT_VERIFIED")) throw cause;
+      const { verdict } = cause.details as VerbatimError<"NOT_VERIFIED">["details"];
+      yield { meta: undefined, excluded: { thread_id: id, verdict, why: cause.message } };
+    }
   }
 }
