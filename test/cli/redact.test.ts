@@ -10,6 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CliUser, jsonLines } from "./cli.ts";
@@ -246,14 +247,42 @@ test("a copy is not written where an erasure leaves one, and a copy of the same 
   expect((await user.run(["verify", ID])).code).not.toBe(0);
 });
 
-test("resume, unpack and show refuse a copy", async () => {
+test("show and export read what a copy shows, and say what it proves", async () => {
+  const user = new Redactor();
+  await user.record([`${SECRET}: ${"x".repeat(80)}`, "a line to be withheld", "the rest"]);
+  const texts = ["--match", "Mill Lane", "--match", "to be withheld"];
+  await user.redact(...texts, "-o", "a.vbd", "--yes");
+  const { code, stdout, stderr } = await user.run(["show", "a.vbd"]);
+  expect([code, stderr]).toEqual([0, expect.stringContaining("a.vbd: verified in part: ")]);
+  expect(stderr).not.toContain("identity: unknown");
+  expect(stdout).toContain("[withheld]");
+  expect(stdout).toContain("the rest");
+  expect(stdout).not.toMatch(/Mill Lane|to be withheld/);
+  const page = await user.run(["export", "a.vbd", "--format", "html", "-o", "a.html"]);
+  expect(page.code).toBe(0);
+  expect(readFileSync(join(user.cwd, "a.html"), "utf8")).toContain("the rest");
+  expect((await user.run(["show", "a.vbd", "--follow"])).code).toBe(2);
+  expect(readdirSync(tmpdir()).filter((name) => name.startsWith("verbatim-show-"))).toEqual([]);
+});
+
+test("nothing is shown of a copy that was changed", async () => {
+  const user = new Redactor();
+  await user.record([SECRET, "the rest"]);
+  await user.redact("--match", "Mill Lane", "-o", "a.vbd", "--yes");
+  const path = join(user.cwd, "a.vbd");
+  writeFileSync(path, readFileSync(path, "utf8").replace("the rest", "the best"));
+  const { code, stdout, stderr } = await user.run(["show", "a.vbd"]);
+  expect([code, stdout]).toEqual([7, ""]);
+  expect(stderr).toContain("NOT_VERIFIED");
+});
+
+test("resume and import refuse a copy", async () => {
   const user = new Redactor();
   await user.record([SECRET, "more"]);
   await user.redact("--match", "Mill Lane", "-o", "a.vbd", "--yes");
   for (const args of [
     ["resume", "a.vbd", "--for", "anthropic"],
     ["import", "a.vbd"],
-    ["show", "a.vbd"],
   ]) {
     const { code, stderr } = await user.run(args);
     expect([args, code, stderr]).toEqual([args, 7, expect.stringContaining("DISCLOSED_COPY")]);

@@ -31,11 +31,20 @@ export async function openIdentifiedByName(name: string, run: Run): Promise<Sess
   return session;
 }
 
-async function findNamed(name: string, { options, io }: Run): Promise<FoundSession> {
+async function findNamed(name: string, run: Run): Promise<FoundSession> {
+  const { options, io } = run;
   if (name === "") throw new UsageError("name a session: the name given is empty");
   const { findSession } = await import("../../sessions/list/find-session.ts");
   const { nodeHost } = await import("../../core/base/node-host.ts");
-  const found = await findSession(nodeHost, name, whereOf(options));
+  const { VerbatimError } = await import("../../core/base/errors.ts");
+  let found: FoundSession;
+  try {
+    found = await findSession(nodeHost, name, whereOf(options));
+  } catch (cause) {
+    if (!(cause instanceof VerbatimError) || cause.code !== "DISCLOSED_COPY") throw cause;
+    const { openCopy } = await import("../prove/verify-copies.ts");
+    return openCopy((cause.details as { readonly path: string }).path, run);
+  }
   await warnOfJournal([found], io);
   for (const note of await otherFiles(found)) io.err(note);
   if (found.id === null) {

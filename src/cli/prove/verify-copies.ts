@@ -1,19 +1,32 @@
-/** Verify copies: the reports on disclosed copies and on proofs, and how `verify` prints them. */
+/**
+ * Verify copies: the reports on disclosed copies and on proofs, how `verify` prints them, and a copy as
+ * a session that is shown and exported like any other.
+ */
 
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { beginsAsPage } from "../../evidence/prove/proof-page.ts";
 import { type ProofReport, verifyProof } from "../../evidence/prove/verify-proof.ts";
-import { type DisclosedCopyReport, verifyCopy } from "../../evidence/redact/verify-copy.ts";
-import type { UserJudging } from "../../evidence/verify/user-judging.ts";
+import {
+  type DisclosedCopyReport,
+  verifyCopy,
+  writeShownLines,
+} from "../../evidence/redact/verify-copy.ts";
+import { UserJudging } from "../../evidence/verify/user-judging.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import {
   beginsAsCopy,
   COPY_EXTENSION,
+  disclosedCopy,
   MAGIC_BYTES,
 } from "../../trust/proof/disclosure/copy-file.ts";
+import { STREAMS } from "../../trust/proof/envelopes.ts";
 import { beginsAsProof, PROOF_EXTENSION } from "../../trust/proof/inclusion/records.ts";
-import { type Run, textOption } from "../command/command.ts";
+import { type Run, textOption, UsageError } from "../command/command.ts";
 import { countText } from "../serve/findings-report.ts";
 import { freshnessText, keyText, reasonLine } from "./verify-text.ts";
 import type { WitnessJudge } from "./verify-witnessed.ts";
@@ -116,6 +129,29 @@ export function laterSeen({
 }: Pick<DisclosedCopyReport, "freshness" | "signed_through">): string[] {
   if (freshness !== "behind" || !through) return [];
   return [`  up to checkpoint ${through.seq}; later ones were seen here`];
+}
+
+/** Its content is not what was signed. */
+const REFUSED: readonly string[] = ["tampered", "unreadable", "rollback"];
+
+/** Prints what the copy proves, and returns its lines as a log that is removed with the process. */
+export async function openCopy(path: string, { options, io }: Run): Promise<FoundSession> {
+  if (options.follow === true)
+    throw new UsageError(`${path} is a disclosed copy: it does not grow`);
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-show-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const log = join(folder, `${basename(path)}.jsonl`);
+  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const judging = await UserJudging.load(nodeHost, { onWarning });
+  const report = await writeShownLines(nodeHost, path, log, judging);
+  for (const line of describeCopy(report)) io.err(line);
+  const { verdict, dialect } = report;
+  if (REFUSED.includes(verdict)) {
+    const message = `${path} is ${verdict}, so nothing of it is shown`;
+    throw new VerbatimError("NOT_VERIFIED", message, { path, verdict });
+  }
+  if (dialect === null || dialect === STREAMS) throw disclosedCopy(path);
+  return { dialect, root: folder, id: null, path: log };
 }
 
 /** More of a line is not printed; `--json` has all of it. */

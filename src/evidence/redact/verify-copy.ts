@@ -5,6 +5,7 @@
  * a key that is trusted for some sessions only is not trusted here, as for any log outside a store.
  */
 
+import { closeSync, openSync, writeSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Host } from "../../core/base/host.ts";
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
@@ -12,6 +13,7 @@ import { readExactly } from "../../trust/judge/inspect.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
 import {
+  type DisclosedLine,
   DisclosureJudge,
   type DisclosureResult,
   NOT_CHECKED,
@@ -23,6 +25,7 @@ import type { Freshness } from "../../trust/proof/pins.ts";
 import { type Finding, findingOf, type Verdict, worse } from "../../trust/proof/verdict.ts";
 import { transcriptKeys } from "../../trust/trusted-keys/trust.ts";
 import type { UserJudging } from "../verify/user-judging.ts";
+import { WITHHELD } from "./hits.ts";
 
 /** A public format, like the report on a session: fields are added, never renamed. */
 export interface DisclosedCopyReport {
@@ -71,18 +74,21 @@ export interface VerifyCopyOptions {
   readonly key?: Uint8Array | null;
   readonly requirePin?: boolean;
   readonly onProgress?: (bytes: number, of: number) => void;
+  /** What is shown counts only if the verdict says so. */
+  readonly onShown?: (line: DisclosedLine) => void;
 }
 
 export async function verifyCopy(
   host: Host,
   path: string,
-  { judging, key = null, requirePin = false, onProgress }: VerifyCopyOptions,
+  { judging, key = null, requirePin = false, onProgress, onShown }: VerifyCopyOptions,
 ): Promise<DisclosedCopyReport> {
   const full = resolve(path);
   const remembered = judging.remembered({ place: "", id: "" });
   const keys = withKey(transcriptKeys(judging.trust, null), key);
   const pinnedSeqOf = (log: string) => remembered.ofLog(log)?.seq ?? null;
-  const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf });
+  const shown = onShown && { onShown };
+  const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf, ...shown });
   const extra: Finding[] = [];
   try {
     const place = await openLogPath(host, basename(full), { create: false, root: dirname(full) });
@@ -114,6 +120,35 @@ export async function verifyCopy(
   const damaged = remembered.isDamaged ? [PINS_DAMAGED] : [];
   const findings = unread ? extra : [...disclosed.findings, ...damaged, ...seen.findings];
   return reportOf(full, disclosed, findings, seen);
+}
+
+/**
+ * Verifies a copy, and writes the lines that it shows to a new file: a log that is read like any
+ * other, with `[withheld]` for each string that is not shown. Lines that are withheld are not there.
+ */
+export async function writeShownLines(
+  host: Host,
+  path: string,
+  log: string,
+  judging: UserJudging,
+): Promise<DisclosedCopyReport> {
+  const file = openSync(log, "wx", 0o600);
+  try {
+    const onShown = ({ is, bytes, gaps }: DisclosedLine) => {
+      if (is !== "line" || bytes === null) return;
+      let from = 0;
+      for (const { at, length } of gaps) {
+        writeSync(file, bytes.subarray(from, at));
+        writeSync(file, WITHHELD);
+        from = at + length;
+      }
+      writeSync(file, bytes.subarray(from));
+      writeSync(file, "\n");
+    };
+    return await verifyCopy(host, path, { judging, onShown });
+  } finally {
+    closeSync(file);
+  }
 }
 
 const PINS_DAMAGED = findingOf(

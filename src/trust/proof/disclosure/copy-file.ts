@@ -16,6 +16,6 @@ export function beginsAsCopy(bytes: Uint8Array): boolean {
 export function disclosedCopy(path: string): VerbatimError<"DISCLOSED_COPY"> {
   const message =
     `${path} is a disclosed copy, which shows part of a session and cannot be continued or ` +
-    "unpacked; check it with: verbatim verify";
+    "unpacked; read it with: verbatim show, and check it with: verbatim verify";
   return new VerbatimError("DISCLOSED_COPY", message, { path });
 }
