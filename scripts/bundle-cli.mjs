@@ -116,7 +116,12 @@ await build({
   input: { entry: resolve(compiled, "cli", "main.js") },
   platform: "node",
   plugins: [besides(["program.js", "hook-drain.js", "statusline.js"])],
-  output: { ...OUTPUT, chunkFileNames: "[name].js" },
+  output: {
+    ...OUTPUT,
+    chunkFileNames: "[name].js",
+    // Errors have no file of their own, which every command would load.
+    codeSplitting: { groups: [{ name: "hook-spool", test: /\/(?:hook-spool|errors)\.js$/ }] },
+  },
 });
 // Separate: one file. What only other commands use of it is left out.
 await build({

@@ -38,7 +38,10 @@ const ENVIRONMENT = [
     "XDG_CONFIG_HOME",
     "Where your settings, trust and keys are kept, in verbatim/; default: ~/.config.",
   ],
-  ["XDG_STATE_HOME", "Where pinned heads and remembered stores are, in verbatim/; default: ~/.local/state."],
+  [
+    "XDG_STATE_HOME",
+    "Where pinned heads and remembered stores are, in verbatim/; default: ~/.local/state.",
+  ],
   ["XDG_DATA_HOME", "Where a server keeps its streams, in verbatim/; default: ~/.local/share."],
   [
     "XDG_CACHE_HOME",

@@ -55,6 +55,51 @@ test("a link is printed once, listed without its token, and revoked for good", a
   expect((await share("ls")).stdout).toContain("revoked");
 });
 
+test("an erasure revokes the shares that show what is erased, and no others", async () => {
+  const user = await recorded();
+  const { shared, erase, states } = sharing(user);
+  const showing = await shared("--redact", "none");
+  const without = await shared("--match", "17 Mill Lane");
+  const dry = await erase("--match", "17 Mill Lane", "--dry-run");
+  expect(dry.stderr).toContain(", and revoke 1 share");
+  expect(await states()).toEqual([
+    [showing, "valid"],
+    [without, "valid"],
+  ]);
+  const { code, stdout, stderr } = await erase("--match", "17 Mill Lane", "--yes", "--json");
+  expect([code, stderr]).toEqual([0, expect.stringContaining(`share ${showing} shows it`)]);
+  expect(jsonLines(stdout)[0]).toMatchObject({ revoked: [showing] });
+  expect(await states()).toEqual([
+    [showing, "revoked"],
+    [without, "valid"],
+  ]);
+});
+
+test("an erasure by number revokes all shares of the session: none can be looked through", async () => {
+  const { shared, erase, states } = sharing(await recorded());
+  const id = await shared("--match", "17 Mill Lane");
+  const { stderr } = await erase("--entry", "1", "--yes");
+  expect([stderr, await states()]).toEqual([expect.anything(), [[id, "revoked"]]]);
+});
+
+/** Shares in the user's own data directory. */
+function sharing(user: CliUser) {
+  mkdirSync(join(user.home, ".local/share/verbatim"), { recursive: true, mode: 0o700 });
+  return {
+    async shared(...args: string[]): Promise<unknown> {
+      const { code, stdout, stderr } = await user.run(["share", ID, "--json", "--yes", ...args]);
+      expect([code, stderr]).toEqual([0, expect.any(String)]);
+      return jsonLines(stdout)[0]?.id;
+    },
+    erase: (...args: string[]) =>
+      user.run(["redact", ID, "--in-place", "--reason", "private", ...args]),
+    async states() {
+      const { stdout } = await user.run(["share", "ls", "--json"]);
+      return jsonLines(stdout).map((share) => [share?.id, share?.state]);
+    },
+  };
+}
+
 test("a data directory that does not exist is not created, and one without a server is reported", async () => {
   const user = await recorded();
   const share = (data: string) => user.run(["share", ID, "--yes", "--data", data]);

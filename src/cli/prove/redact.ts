@@ -97,7 +97,8 @@ async function eraseInPlace(run: Run, reason: string, output: string | null): Pr
       tellPlaces(run, places);
       return checkMatches(run, matches);
     };
-    const request = { finder, reason, tell, keep, matches };
+    const isByText = run.options.entry === undefined && run.options.fromScan === undefined;
+    const request = { finder, reason, tell, keep, matches, isByText };
     return await orVerdictCode(run.io, () => runErase(run, request));
   } finally {
     file?.discard();

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { nodeHost } from "../../core/base/node-host.ts";
+import { dataDirectory } from "../../core/base/node-paths.ts";
 import { INTENT_ENDING } from "../../core/log/log-path.ts";
 import { finishErasure } from "../../evidence/erase/carry-out.ts";
 import { type ErasureResult, erase, tryErasing } from "../../evidence/erase/erase.ts";
@@ -11,6 +12,8 @@ import { carryingOut, refuseOthers, sessionErasing } from "../../evidence/erase/
 import type { WithheldPlace } from "../../evidence/redact/copy-writer.ts";
 import type { Finder } from "../../evidence/redact/hits.ts";
 import type { Matches } from "../../evidence/redact/text-matches.ts";
+import { sharesShowing } from "../../evidence/share/create-share.ts";
+import { FileShares } from "../../evidence/share/share-files.ts";
 import { isDataDirectory } from "../../evidence/verify/data-directories.ts";
 import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { STREAMS } from "../../trust/proof/envelopes.ts";
@@ -52,6 +55,8 @@ export interface EraseRequest {
   readonly reason: string;
   /** Shows what goes; false if a text that was asked for was not found. */
   readonly tell: (places: readonly WithheldPlace[]) => boolean;
+  /** What goes can be found in any copy, since it is named by text or rule. */
+  readonly isByText: boolean;
   /** Copies the disclosed copy to another place. */
   readonly keep: (path: string) => Promise<void>;
   readonly matches: Matches;
@@ -87,10 +92,18 @@ export async function runErase(run: Run, request: EraseRequest): Promise<number>
   if (!request.tell(places)) return EXIT_DECLINED;
   if (places.length === 0) return 0;
   const amount = amountOf(tried);
-  if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}`);
+  const shares = new FileShares(nodeHost, dataDirectory(), Date.now);
+  const byText = request.isByText ? finder : null;
+  const showing = await sharesShowing(shares, target.id, byText, Date.now());
+  const ids = showing.map(({ id }) => id);
+  const links = ids.length === 0 ? "" : `, and revoke ${countText(ids.length, "share")}`;
+  if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}${links}`);
   else {
-    const question = `Erase ${amount} of ${target.id}, for good? This cannot be undone.`;
+    for (const id of ids) io.err(`share ${id} shows it, and is revoked`);
+    const question = `Erase ${amount} of ${target.id}${links}, for good? This cannot be undone.`;
     if (!(await isAgreed(run, question))) return EXIT_DECLINED;
+    // First: what is erased must not be served.
+    for (const id of ids) await shares.revoke(id);
     await erase(tried.erasing);
   }
   const nearLines = request.matches.nearMisses.flatMap(({ lines }) => lines);
@@ -100,7 +113,9 @@ export async function runErase(run: Run, request: EraseRequest): Promise<number>
   if (copy !== null && textOption("--output", options.output) !== undefined)
     await request.keep(copy);
   if (options.json)
-    await io.print(jsonLine({ session: target.id, copy, erased: tried.counts, places, near }));
+    await io.print(
+      jsonLine({ session: target.id, copy, erased: tried.counts, places, near, revoked: ids }),
+    );
   else if (copy !== null) io.out(`${target.id}: erased ${amount}${left}; the proof is ${copy}`);
   return 0;
 }

@@ -7,7 +7,6 @@
  * separator: ("a/b", "c") and ("a", "b/c") are both refused, and cannot share a log.
  */
 
-import { randomUUID } from "node:crypto";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
 import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
@@ -74,7 +73,7 @@ function badId(id: string, reason: string): VerbatimError<"BAD_ID"> {
 /** `verbatim record --dialect homeagent`. */
 export const recording: Recording = {
   options: [{ name: "agent", flags: "--agent <id>", summary: "id of the agent" }],
-  async session({ agent, session = randomUUID() }) {
+  async session({ agent, session = crypto.randomUUID() }) {
     if (agent === undefined) return { missing: "homeagent needs --agent" };
     return { id: sessionIdOf(agent, session) };
   },

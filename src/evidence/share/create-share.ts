@@ -2,10 +2,13 @@
  * Create share: scans a session and writes its disclosed copy, of what was scanned and nothing after;
  * then makes the share that shows it.
  *
+ * Also: which shares still show something, before it is erased.
+ *
  * A scan that fails, or that could not search a line, shows nothing: CANNOT_DISCLOSE. Values that
  * are split over lines are found by the scan of the whole session (evidence/scan/deltas.ts).
  */
 
+import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
@@ -13,6 +16,8 @@ import { hostOf } from "../../dialects/all.ts";
 import { SessionWindow } from "../../sessions/list/session-window.ts";
 import { Store } from "../../sessions/store/store.ts";
 import { loadSigner } from "../../trust/keys/keys.ts";
+import { LF } from "../../trust/proof/bytes.ts";
+import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import { allOf, type Finder } from "../redact/hits.ts";
 import { type RedactionResult, redactLog } from "../redact/redact.ts";
 import { findsIn, findsOfRules } from "../redact/scan-finds.ts";
@@ -32,6 +37,7 @@ import {
   type SharedSession,
   type Shares,
   shareHash,
+  shareState,
   type Withholding,
 } from "./share.ts";
 
@@ -84,6 +90,42 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
     throw cause;
   }
 };
+
+/**
+ * The valid shares of a session that show what is found in their copies, masks included. Without a
+ * finder all of them: what is found by its number cannot be looked for in a copy.
+ */
+export async function sharesShowing(
+  shares: Shares,
+  session: string,
+  finder: Finder | null,
+  nowMs: number,
+): Promise<Share[]> {
+  const showing: Share[] = [];
+  for (const share of await shares.list()) {
+    if (share.session !== session || shareState(share, nowMs) !== "valid") continue;
+    const copy = finder && (await shares.copyOf(share));
+    if (finder === null || (copy && (await hasFinds(copy, finder)))) showing.push(share);
+  }
+  return showing;
+}
+
+/** Each line of a copy that is not a record is a line of the log. */
+async function hasFinds(copy: Readable, finder: Finder): Promise<boolean> {
+  let hasSome = false;
+  const whole = new WholeLines((bytes) => {
+    for (let start = 0; start < bytes.length && !hasSome; ) {
+      const end = bytes.indexOf(LF, start);
+      hasSome = finder(bytes.subarray(start, end), 0).length > 0;
+      start = end + 1;
+    }
+  });
+  for await (const chunk of copy) {
+    whole.feed(chunk as Uint8Array);
+    if (hasSome) break;
+  }
+  return hasSome;
+}
 
 export const DEFAULT_RULES = "default";
 
