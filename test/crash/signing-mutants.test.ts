@@ -19,8 +19,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     bug: "continues from a checkpoint that the disk refused",
     file: "trust/signer/log-signer.ts",
-    line: "this.#own, { ...this.#state }, ",
-    becomes: "this.#own, this.#state, ",
+    line: "this.#ownSigners, { ...this.#state }, ",
+    becomes: "this.#ownSigners, this.#state, ",
     seed: 1013904227,
   },
   {
