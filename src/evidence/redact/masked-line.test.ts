@@ -65,6 +65,8 @@ test("values that overlap are one, and all their rules are named", () => {
 test("a line stays as it is withheld where a value cannot be replaced", () => {
   const number = Buffer.from('{"phone":4914155552671}');
   expect(maskedLine(number, [{ rule: "phone", from: 9, to: 22 }], () => [])).toBeNull();
+  const two = Buffer.from('{"a":"0123","b":"4567"}');
+  expect(maskedLine(two, [{ rule: "card", from: 8, to: 20 }], () => [])).toBeNull();
   const text = Buffer.from('{"a":"some text"}');
   const again: Finder = () => [{ rule: "match", from: 6, to: 10 }];
   expect(maskedLine(text, again(text, 1), again)).toBeNull();

@@ -108,6 +108,16 @@ test("a long value is not taken for a shorter one because a window ends in it", 
   }
 });
 
+test("in base64, all characters that have bits of a value are named, and no others", () => {
+  const finder = new SecretFinder(rules.filter(({ id }) => id === "github"));
+  for (const before of ["value: ", "a value: ", "my value: "]) {
+    const encoded = Buffer.from(`${before}${TOKEN} and more`).toString("base64");
+    const [{ start, end } = { start: 0, end: 0 }] = finder.find(encoded);
+    const [from, to] = [before.length, before.length + TOKEN.length];
+    assert.deepEqual([start, end], [Math.floor((from * 4) / 3), Math.ceil((to * 4) / 3)]);
+  }
+});
+
 test("bytes that are not UTF-8, or not JSON, are searched too", () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xe9, 0x80]), Buffer.from(TOKEN)]);
   assert.deepEqual(
