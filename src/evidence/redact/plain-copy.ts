@@ -40,12 +40,12 @@ export async function copyPlainly(
     counts.lines++;
     const hits = finder(line, number);
     if (hits.length === 0) counts.full++;
-    const masked = hits.length === 0 ? null : maskedLine(line, hits, finder);
-    if (masked) {
-      for (const { from, to, hits } of masked.values) {
+    const replacement = hits.length === 0 ? null : maskedLine(line, hits, finder);
+    if (replacement) {
+      for (const { from, to, hits } of replacement.values) {
         onPlace({ line: number, what: "value", rule: rulesOf(hits), bytes: to - from });
       }
-      out(Buffer.concat([masked.bytes, Buffer.from("\n")]));
+      out(Buffer.concat([replacement.bytes, Buffer.from("\n")]));
       return;
     }
     const withheld = hits.length === 0 ? null : withheldBy(line, 1, hits);

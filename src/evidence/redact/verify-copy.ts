@@ -87,8 +87,8 @@ export async function verifyCopy(
   const remembered = judging.remembered({ place: "", id: "" });
   const keys = withKey(transcriptKeys(judging.trust, null), key);
   const pinnedSeqOf = (log: string) => remembered.ofLog(log)?.seq ?? null;
-  const shown = onShown && { onShown };
-  const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf, ...shown });
+  const callback = onShown && { onShown };
+  const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf, ...callback });
   const extra: Finding[] = [];
   try {
     const place = await openLogPath(host, basename(full), { create: false, root: dirname(full) });

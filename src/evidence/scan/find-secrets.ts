@@ -155,14 +155,14 @@ export class SecretFinder {
   /** Values that the end of a line breaks. */
   #broken(rule: Rule, { text, at, isCut }: Window): FindOfRule[] {
     const finds: FindOfRule[] = [];
-    for (const joined of joinedLines(text)) {
+    for (const pair of joinedLines(text)) {
       const place = (index: number, isEnd?: boolean) => {
-        return at(isEnd ? joined.at(index - 1) + 1 : joined.at(index), isEnd);
+        return at(isEnd ? pair.at(index - 1) + 1 : pair.at(index), isEnd);
       };
-      const cut = [isCut[0] && joined.isFirst, isCut[1] && joined.isLast] as const;
-      for (const match of rule.find(joined.text)) {
-        const window = { text: joined.text, at: place, isCut: cut };
-        const find = isBroken(rule, match, joined) ? this.#findOf(rule, match, window) : null;
+      const cut = [isCut[0] && pair.isFirst, isCut[1] && pair.isLast] as const;
+      for (const match of rule.find(pair.text)) {
+        const window = { text: pair.text, at: place, isCut: cut };
+        const find = isBroken(rule, match, pair) ? this.#findOf(rule, match, window) : null;
         if (find) finds.push(find);
       }
     }

@@ -101,13 +101,13 @@ export async function sharesShowing(
   finder: Finder | null,
   nowMs: number,
 ): Promise<Share[]> {
-  const showing: Share[] = [];
+  const holders: Share[] = [];
   for (const share of await shares.list()) {
     if (share.session !== session || shareState(share, nowMs) !== "valid") continue;
     const copy = finder && (await shares.copyOf(share));
-    if (finder === null || (copy && (await hasFinds(copy, finder)))) showing.push(share);
+    if (finder === null || (copy && (await hasFinds(copy, finder)))) holders.push(share);
   }
-  return showing;
+  return holders;
 }
 
 /** Each line of a copy that is not a record is a line of the log. */
