@@ -50,10 +50,10 @@ export async function* scanSessions(
   const patterns = patternsOf(options.patterns ?? []);
   const all = await allRules();
   checkRules(rules, [...all.map(({ id }) => id), ...patterns.map(({ name }) => `own:${name}`)]);
-  const kept = new KeptScans(keptPath(patterns.length > 0), versionOf(patterns), rescan);
-  const valueIds = valueIdsBy(kept.key);
-  const own = patterns.length > 0 ? new OwnPatterns(patterns, valueIds) : null;
-  const how: ScanWith = { finder: new SecretFinder(all, valueIds), own, signal };
+  const cache = new KeptScans(keptPath(patterns.length > 0), versionOf(patterns), rescan);
+  const valueIds = valueIdsBy(cache.key);
+  const ownPatterns = patterns.length > 0 ? new OwnPatterns(patterns, valueIds) : null;
+  const how: ScanWith = { finder: new SecretFinder(all, valueIds), own: ownPatterns, signal };
   const isShown = ({ rule }: SessionFind) => rules.length === 0 || rules.includes(rule);
   const unreadable: ScanResult[] = [];
   const targets = await targetsOf(places, sessions, options, unreadable);
@@ -62,12 +62,12 @@ export async function* scanSessions(
     for (const [done, target] of targets.entries()) {
       signal?.throwIfAborted();
       onProgress?.(done, targets.length);
-      const { place, id, finds, unscanned } = await scanned(places, target, kept, how);
+      const { place, id, finds, unscanned } = await scanned(places, target, cache, how);
       const { dialect, root } = place;
       yield { session: id, dialect, root, finds: finds.filter(isShown), unscanned };
     }
   } finally {
-    kept.save();
+    cache.save();
   }
 }
 

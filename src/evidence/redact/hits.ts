@@ -64,7 +64,7 @@ const PERSONAL: ReadonlySet<string> = new Set(["email", "phone", "card", "iban"]
 /** Rules of what a person chose: it may be anything. */
 const CHOSEN: ReadonlySet<string> = new Set(["match", "entry", "spill"]);
 
-/** What stands in a text in place of a value. */
+/** What a value is replaced by, so that its text can be read. */
 export function labelOf(rule: string): string {
   if (PERSONAL.has(rule)) return `[${rule}]`;
   if (rule.startsWith("own:")) return `[${rule.slice("own:".length)}]`;

@@ -142,9 +142,9 @@ export class KeptScans {
   constructor(path: string, rules: string, isIgnored = false) {
     this.#path = path;
     this.#rules = rules;
-    const kept = isIgnored ? null : read(path, rules);
-    this.#scans = kept?.scans ?? new Map();
-    this.key = kept?.key ?? randomUUID();
+    const cache = isIgnored ? null : read(path, rules);
+    this.#scans = cache?.scans ?? new Map();
+    this.key = cache?.key ?? randomUUID();
   }
 
   get(place: { readonly dialect: string; readonly root: string }, id: string): KeptScan | null {
