@@ -12,7 +12,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { getSystemErrorName } from "node:util";
@@ -105,7 +105,7 @@ function loadFrom(
   const file = openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
     unlinkSync(path);
-    if (writeSync(file, bytes) < bytes.length) throw new Error(`${directory} is full`);
+    writeFileSync(file, bytes); // All of them, or it throws.
     const module: { exports: { setLock?: (descriptor: number, type: number) => number } } = {
       exports: {},
     };
