@@ -122,40 +122,73 @@ test("a subagent belongs to the prompt that started it, also if it ends after th
   ]);
 });
 
+const CODEX_DAY = ".codex/sessions/2026/11/16/rollout-2026-11-16T12-00-00-";
+
+const codexRow = (type: string, payload: object, minute: number) => {
+  return { timestamp: at(minute), type, payload };
+};
+
+const codexPrompt = (text: string, minute: number) => {
+  const content = [{ type: "input_text", text }];
+  return [
+    codexRow("response_item", { type: "message", role: "user", content }, minute),
+    codexRow("event_msg", { type: "user_message", message: text }, minute),
+  ];
+};
+
+const codexCount = (output: number, minute: number) => {
+  const usage = { input_tokens: 0, output_tokens: output, total_tokens: output };
+  const info = { total_token_usage: usage, last_token_usage: usage };
+  return codexRow("event_msg", { type: "token_count", info }, minute);
+};
+
 test("totals of Codex belong to the prompts before them", async () => {
   const home = tempDirectory();
-  const day = ".codex/sessions/2026/11/16";
   const id = "019a8b8e-0000-7000-8000-000000000001";
-  const row = (type: string, payload: object, minute: number) => {
-    return { timestamp: at(minute), type, payload };
-  };
-  const said = (text: string, minute: number) =>
-    row("event_msg", { type: "user_message", message: text }, minute);
-  const count = (output: number, minute: number) => {
-    const usage = { input_tokens: 0, output_tokens: output, total_tokens: output };
-    const info = { total_token_usage: usage, last_token_usage: usage };
-    return row("event_msg", { type: "token_count", info }, minute);
-  };
-  const message = (text: string, minute: number) =>
-    row(
-      "response_item",
-      { type: "message", role: "user", content: [{ type: "input_text", text }] },
-      minute,
-    );
-  put(home, `${day}/rollout-2026-11-16T12-00-00-${id}.jsonl`, [
-    row("session_meta", { id, cwd: "/home/me/app", timestamp: at(0) }, 0),
-    message("first", 1),
-    said("first", 1),
-    count(10, 2),
-    count(30, 3),
-    message("second", 4),
-    said("second", 4),
-    count(130, 5),
+  put(home, `${CODEX_DAY}${id}.jsonl`, [
+    codexRow("session_meta", { id, cwd: "/home/me/app", timestamp: at(0) }, 0),
+    ...codexPrompt("first", 1),
+    codexCount(10, 2),
+    codexCount(30, 3),
+    ...codexPrompt("second", 4),
+    codexCount(130, 5),
   ]);
   const { sessions } = await opened(home);
   const [{ name } = { name: "" }] = [...sessions.values()];
   assert.deepEqual(await promptsOf(home, name), [
     ["first", 30, 0],
+    ["second", 100, 0],
+  ]);
+});
+
+test("a subagent of Codex belongs to the prompt whose call names it, also if it answers later", async () => {
+  const home = tempDirectory();
+  const [id, child] = [
+    "019a8b8e-0000-7000-8000-000000000001",
+    "019a8b8e-0000-7000-8000-000000000002",
+  ];
+  const output = JSON.stringify({ agent_id: child, nickname: "Poincare" });
+  put(home, `${CODEX_DAY}${id}.jsonl`, [
+    codexRow("session_meta", { id, cwd: "/home/me/app", timestamp: at(0) }, 0),
+    ...codexPrompt("first", 1),
+    codexRow(
+      "response_item",
+      { type: "function_call", name: "spawn_agent", arguments: "{}", call_id: "c1" },
+      2,
+    ),
+    codexCount(10, 2),
+    codexRow("response_item", { type: "function_call_output", call_id: "c1", output }, 3),
+    ...codexPrompt("second", 4),
+    codexCount(110, 5),
+  ]);
+  const spawned = { thread_spawn: { parent_thread_id: id, depth: 1 } };
+  const source = { subagent: spawned };
+  put(home, `${CODEX_DAY}${child}.jsonl`, [
+    codexRow("session_meta", { id: child, parent_thread_id: id, timestamp: at(3), source }, 3),
+    codexCount(2_000, 9),
+  ]);
+  assert.deepEqual(await promptsOf(home, id), [
+    ["first", 2_010, 1],
     ["second", 100, 0],
   ]);
 });
