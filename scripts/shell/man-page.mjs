@@ -24,6 +24,7 @@ const ENVIRONMENT = [
     "VERBATIM_TRANSCRIPT_INTEGRITY",
     "strict or lenient: whether a session with unsigned last lines may be continued.",
   ],
+  ["VERBATIM_SENDER", "As whom \\-\\-to sends: user@machine"],
   ["VERBATIM_TOKEN", "A token of the server that --to names, to send sessions there."],
   [
     "VERBATIM_CLOSE_MS",

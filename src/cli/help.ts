@@ -21,6 +21,7 @@ const ENVIRONMENT: readonly (readonly [string, string])[] = [
   ["VERBATIM_KEY_DIR", "where your own keys are; default: verbatim/keys in XDG_CONFIG_HOME"],
   ["VERBATIM_REMEMBER", "0: recorded sessions are found only from their own directories"],
   ["VERBATIM_TOKEN", "a token of the server that --to names"],
+  ["VERBATIM_SENDER", "as whom --to sends: user@machine; else as the system says"],
   ["VERBATIM_TRANSCRIPT_INTEGRITY", "strict or lenient: whether unsigned last lines are accepted"],
   ["XDG_CONFIG_HOME", "your trusted keys; default: ~/.config"],
   ["XDG_STATE_HOME", "pinned heads, remembered stores; default: ~/.local/state"],

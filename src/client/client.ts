@@ -14,6 +14,8 @@ const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
   tz: "text",
   agent: "text",
   project: "text",
+  machine: "text",
+  user: "text",
   by: "text",
   limit: "count",
   signal: "object",

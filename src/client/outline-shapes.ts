@@ -94,3 +94,32 @@ export const EXCHANGES_PAGE = object({
 });
 /** The exchanges of an outline as numbers: a long session's index. */
 export interface ExchangesPage extends TypeOfSchema<typeof EXCHANGES_PAGE> {}
+
+export const THREAD = object({
+  start: describeSchema(offset, "Of the line with the call"),
+  callId: string,
+  session: describeSchema(
+    orNull(string),
+    "The id of the session that it started; null: none is known",
+  ),
+  title: orNull(string),
+  rows: describeSchema(count, "How many entries of its subagent are in this session's own log"),
+  from: describeSchema(orNull(offset), "The first and the last of them"),
+  to: orNull(offset),
+});
+/** A call that started a subagent. */
+export interface SessionThread extends TypeOfSchema<typeof THREAD> {}
+
+export const THREAD_PARENT = object({
+  id: string,
+  start: describeSchema(orNull(offset), "Of the line with the call that started this session"),
+});
+/** The session that began another one. */
+export interface ThreadParent extends TypeOfSchema<typeof THREAD_PARENT> {}
+
+export const SESSION_THREADS = object({
+  started: describeSchema(list(ref<SessionThread>("Thread")), "In the order of the log"),
+  parent: orNull(ref<ThreadParent>("ThreadParent")),
+  isComplete: describeSchema(boolean, "False while the log is still being read"),
+});
+export interface SessionThreads extends TypeOfSchema<typeof SESSION_THREADS> {}

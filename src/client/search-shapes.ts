@@ -66,6 +66,9 @@ export interface SearchOptions {
   readonly project?: string;
   readonly model?: string;
   readonly verdict?: string;
+  /** Sent by this machine, or this user, as the sender says. */
+  readonly machine?: string;
+  readonly user?: string;
   readonly status?: NonNullable<SessionItem["status"]>;
   /** False leaves out sessions that another one began. Default: true. */
   readonly subagents?: boolean;

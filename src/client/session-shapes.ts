@@ -26,6 +26,18 @@ import {
   time,
 } from "./schema.ts";
 
+/** `machine` and `user` as the sender says; `folder` as its token allows. */
+export interface SessionSender {
+  readonly machine: string;
+  readonly user: string;
+  readonly folder: string;
+}
+const SENDER: Schema<SessionSender> = object({
+  machine: describeSchema(string, "As the sender says, like `user`"),
+  user: string,
+  folder: describeSchema(string, "Tokens decide who may send to it"),
+});
+
 const SUMMARY = {
   /** The id for all other calls. */
   id: matching("^[0-9a-f]{16}\\.[\\w-]+$", "What URLs call the session"),
@@ -35,6 +47,10 @@ const SUMMARY = {
   program: describeSchema(
     orNull(string),
     "The program that keeps it: Claude Code; null for our own",
+  ),
+  sender: describeSchema(
+    orNull<SessionSender>(SENDER),
+    "Who sent it to this server; null: it was not sent",
   ),
   title: describeSchema(
     orNull(string),
@@ -142,12 +158,17 @@ export interface SessionFacets {
   readonly projects: readonly Facet[];
   readonly models: readonly Facet[];
   readonly verdicts: readonly Facet[];
+  /** Of sessions that other machines sent. */
+  readonly machines: readonly Facet[];
+  readonly users: readonly Facet[];
 }
 const FACETS: Schema<SessionFacets> = object({
   agents: list(FACET),
   projects: list(FACET),
   models: list(FACET),
   verdicts: list(FACET),
+  machines: list(FACET),
+  users: list(FACET),
 });
 
 /** Where an agent would keep its sessions. */
@@ -267,35 +288,6 @@ export const ENTRY_PAGE = object({
   ...ENDS,
 });
 export interface EntryPage extends TypeOfSchema<typeof ENTRY_PAGE> {}
-
-export const THREAD = object({
-  start: describeSchema(offset, "Of the line with the call"),
-  callId: string,
-  session: describeSchema(
-    orNull(string),
-    "The id of the session that it started; null: none is known",
-  ),
-  title: orNull(string),
-  rows: describeSchema(count, "How many entries of its subagent are in this session's own log"),
-  from: describeSchema(orNull(offset), "The first and the last of them"),
-  to: orNull(offset),
-});
-/** A call that started a subagent. */
-export interface SessionThread extends TypeOfSchema<typeof THREAD> {}
-
-export const THREAD_PARENT = object({
-  id: string,
-  start: describeSchema(orNull(offset), "Of the line with the call that started this session"),
-});
-/** The session that began another one. */
-export interface ThreadParent extends TypeOfSchema<typeof THREAD_PARENT> {}
-
-export const SESSION_THREADS = object({
-  started: describeSchema(list(ref<SessionThread>("Thread")), "In the order of the log"),
-  parent: orNull(ref<ThreadParent>("ThreadParent")),
-  isComplete: describeSchema(boolean, "False while the log is still being read"),
-});
-export interface SessionThreads extends TypeOfSchema<typeof SESSION_THREADS> {}
 
 export const WHEREABOUTS = object({
   state: describeSchema(

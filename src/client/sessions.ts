@@ -3,7 +3,7 @@
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/base/choice.ts";
 import { parseExactly } from "../core/base/exact-numbers.ts";
 import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
-import type { ExchangesPage, OutlinePage } from "./outline-shapes.ts";
+import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
@@ -13,7 +13,6 @@ import type {
   SessionHead,
   SessionItem,
   SessionPage,
-  SessionThreads,
   SessionUsage,
   SessionVerdict,
   Whereabouts,
@@ -37,6 +36,9 @@ export interface SessionFilter {
   readonly project?: string;
   readonly model?: string;
   readonly verdict?: string;
+  /** Sent by this machine, or this user, as the sender says. */
+  readonly machine?: string;
+  readonly user?: string;
   /** False leaves out sessions that another one began. Default: true. */
   readonly subagents?: boolean;
 }
@@ -47,7 +49,7 @@ export interface SessionListOptions extends SessionFilter {
   readonly cursor?: string;
   /** The largest first. Default: updated. */
   readonly sort?: "updated" | "cost" | "tokens" | "duration";
-  /** Also counts by agent, project, model and verdict, and keeps costs and verdicts up to date. */
+  /** Also counts by each of these filters, and keeps costs and verdicts up to date. */
   readonly facets?: boolean;
 }
 
@@ -95,6 +97,8 @@ const FILTER: OptionKinds<SessionFilter> = {
   project: "text",
   model: "text",
   verdict: "text",
+  machine: "text",
+  user: "text",
   subagents: "boolean",
 };
 const LIST: OptionKinds<SessionListOptions> = {
@@ -126,6 +130,8 @@ const SEARCHED: OptionKinds<SearchOptions> = {
   project: "text",
   model: "text",
   verdict: "text",
+  machine: "text",
+  user: "text",
   status: "text",
   subagents: "boolean",
   since: "text",

@@ -39,7 +39,10 @@ export const COUNTED_SUMS = object(SUMS);
 export interface CountedSums extends TypeOfSchema<typeof COUNTED_SUMS> {}
 
 export const COUNTED_GROUP = object({
-  name: describeSchema(string, "The day, agent, project or model; text as it was stored"),
+  name: describeSchema(
+    string,
+    "The day, agent, project, model, machine or user; text as it was stored",
+  ),
   ...SUMS,
 });
 export interface CountedGroup extends TypeOfSchema<typeof COUNTED_GROUP> {}
@@ -100,7 +103,7 @@ const COUNTING = object({ done: count, total: count });
 /** Sessions that are counted, of all that changed. */
 export interface UsageCounting extends TypeOfSchema<typeof COUNTING> {}
 
-export const SERIES_GROUPS = ["agent", "project", "model"] as const;
+export const SERIES_GROUPS = ["agent", "project", "model", "machine", "user"] as const;
 
 export const USAGE_REPORT = object({
   zone: describeSchema(string, "The time zone of all days"),
@@ -119,6 +122,11 @@ export const USAGE_REPORT = object({
   agents: list(ref<CountedGroup>("CountedGroup")),
   projects: list(ref<CountedGroup>("CountedGroup")),
   models: list(ref<CountedGroup>("CountedGroup")),
+  machines: describeSchema(
+    list(ref<CountedGroup>("CountedGroup")),
+    "Empty if no machine has sent sessions; `this server` has those that it did not receive",
+  ),
+  users: list(ref<CountedGroup>("CountedGroup")),
   by: describeSchema(choice(SERIES_GROUPS), "What `series` are"),
   series: describeSchema(
     list<UsageSeries>(SERIES),
@@ -140,7 +148,7 @@ export const USAGE_REPORT = object({
     "Sessions that are being counted; null: all are. Ask again later",
   ),
   isComplete: describeSchema(boolean, "False while sessions are counted or prompts are looked for"),
-  isCut: describeSchema(boolean, "There are more agents, projects or models than one answer holds"),
+  isCut: describeSchema(boolean, "There are more groups than one answer holds"),
   unreadable: describeSchema(count, "Sessions that could not be read and are not counted"),
 });
 export interface UsageReport extends TypeOfSchema<typeof USAGE_REPORT> {}
@@ -156,7 +164,10 @@ export interface UsageOptions {
   /** `=` and a project, part of the name of one, or a directory and all below it. */
   readonly project?: string;
   /** What `series` are. Default: agent. */
-  readonly by?: "agent" | "project" | "model";
+  readonly by?: "agent" | "project" | "model" | "machine" | "user";
+  /** Only what this machine or user sent, as the sender says. */
+  readonly machine?: string;
+  readonly user?: string;
   /** How many sessions and prompts. Default: 10. */
   readonly limit?: number;
   readonly signal?: AbortSignal;

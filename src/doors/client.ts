@@ -15,6 +15,9 @@ export type {
   ExchangesPage,
   OutlineMark,
   OutlinePage,
+  SessionThread,
+  SessionThreads,
+  ThreadParent,
   ToolCalls,
 } from "../client/outline-shapes.ts";
 export type { ClientOptions } from "../client/request.ts";
@@ -43,11 +46,9 @@ export type {
   SessionHead,
   SessionItem,
   SessionPage,
-  SessionThread,
-  SessionThreads,
+  SessionSender,
   SessionUsage,
   SessionVerdict,
-  ThreadParent,
   Whereabouts,
 } from "../client/session-shapes.ts";
 export type {

@@ -10,7 +10,7 @@ import { OpencodeDatabase } from "../agents/opencode-database.ts";
 import { CliUser, jsonLines, type Ran } from "../cli/cli.ts";
 import { makeToken } from "../server/auth/token-user.ts";
 import { until } from "../support/until.ts";
-import { ServedUser } from "./served-user.ts";
+import { SENT, ServedUser } from "./served-user.ts";
 
 const message = (text: string, role = "user") => {
   return `${JSON.stringify({ kind: "message", role, parts: [{ type: "text", text }] })}\n`;
@@ -60,7 +60,7 @@ test("a signed session arrives, and is listed, searched and verified there like 
   assert.equal(JSON.parse(here.stdout).root, report.root);
   const { hits } = await served.client.sessions.search("zanzibar");
   assert.equal(hits.length, 1);
-  const stream = `/sessions/laptop/verbatim/${path.slice(user.cwd.length + 1)}`;
+  const stream = `${SENT}/verbatim/${path.slice(user.cwd.length + 1)}`;
   assert.deepEqual(await served.stream(stream), readFileSync(path));
 });
 
@@ -107,7 +107,8 @@ test("without the right token nothing is sent and nothing is lost", async () => 
   const served = await ServedUser.start();
   const to = ["--to", `${served.url}/laptop`];
   const elsewhere = await makeToken(served.data, { scopes: ["read", "append"], paths: ["x/**"] });
-  for (const env of [{}, { VERBATIM_TOKEN: "vbt_no" }, { VERBATIM_TOKEN: elsewhere.token }]) {
+  for (const VERBATIM_TOKEN of ["", "vbt_no", elsewhere.token]) {
+    const env = { ...served.env, VERBATIM_TOKEN };
     const ran = await user.run(["record", ...to], { input: message("one"), env });
     assert.equal(ran.code, 0);
     assert.match(ran.stderr, /VERBATIM_TOKEN must be a token with .* sessions\/laptop\/\*\*/);
@@ -130,7 +131,7 @@ test("guard sends each generation of a rewritten file as a session of its own", 
   mkdirSync(dirname(path), { recursive: true });
   const guard = ["guard", "--once", "--to", `${served.url}/laptop`];
   const stream = (n: number) => {
-    return served.stream(`/sessions/laptop/claude-code@${n}/projects/-home-me-app/s1.jsonl`);
+    return served.stream(`${SENT}/claude-code@${n}/projects/-home-me-app/s1.jsonl`);
   };
   writeFileSync(path, row("one") + row("two"));
   assert.equal((await user.run(guard, { env: served.env })).code, 0);
@@ -168,7 +169,7 @@ test("guard sends sessions of a database row by row, and the server shows each m
   const last = await user.run(guard, { env: served.env });
   assert.deepEqual([last.code, last.stderr], [0, ""]);
 
-  const sent = await served.stream("/sessions/laptop/opencode@1.rows/opencode.db/ses_1");
+  const sent = await served.stream(`${SENT}/opencode@1.rows/opencode.db/ses_1`);
   const kept = join(user.home, ".local/share/verbatim/guard");
   const [root = ""] = readdirSync(kept);
   assert.deepEqual(sent, readFileSync(join(kept, root, "opencode.db/ses_1.1")));

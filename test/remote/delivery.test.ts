@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
+import { remoteOf } from "../../src/guard/remote/remote-url.ts";
 import { startTestServer } from "../server/test-server.ts";
+import { thrownRefusal } from "../support/refusal.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until as settled } from "../support/until.ts";
-import { SendingUser } from "./sending-user.ts";
+import { FOLDER, SendingUser } from "./sending-user.ts";
 
 test("a log and its sidecar arrive byte for byte, and only whole lines of them", async () => {
   const { url } = await startTestServer();
@@ -48,6 +50,25 @@ test("the next process sends what follows, and asks for nothing that was sent", 
   await user.send(url, { fetch: noting(requests) });
   assert.deepEqual(await user.sent(url), user.bytes);
   assert.deepEqual(requests, ["HEAD", "POST"]);
+});
+
+test("a machine that has another name later sends to the same streams", async () => {
+  const { url } = await startTestServer();
+  const user = new SendingUser();
+  user.append("one");
+  await user.send(url);
+  user.append("two");
+  await user.send(url, { remote: remoteOf(`${url}/${FOLDER}`, "remote") });
+  assert.deepEqual(await user.sent(url), user.bytes);
+  const remote = remoteOf({ url: `${url}/${FOLDER}`, sender: "bob@desk" }, "remote");
+  const other = /is bob@desk, but ada@desk has sent sessions to laptop; use that, or remove .*json/;
+  await assert.rejects(user.sender(url, { remote }), { code: "BAD_SETTING", message: other });
+});
+
+test("a sender is a user and a machine", () => {
+  for (const sender of ["ada", "@desk", "ada@", "ada@desk@home", "a/b@desk", "ada@..", "ada@a b"]) {
+    thrownRefusal(() => remoteOf({ url: "http://127.0.0.1/x", sender }, "remote"), "BAD_SETTING");
+  }
 });
 
 test("a delivery whose record was lost is read back, not repeated", async () => {

@@ -23,5 +23,6 @@ test("the page of the format has the streams and notes that a sender makes", asy
   assert.equal(waiting.replaceAll(user.root, "/home/ada/.homeagent"), page.block("jsonl waiting"));
   await user.send(url);
   assert.equal(readFileSync(join(notes, `${name}.json`), "utf8"), page.block("jsonl record"));
-  assert.deepEqual(readdirSync(notes), [`${name}.json`]);
+  assert.equal(readFileSync(join(notes, "sender.json"), "utf8"), page.block("jsonl sender"));
+  assert.deepEqual(readdirSync(notes).sort(), [`${name}.json`, "sender.json"]);
 });

@@ -10,7 +10,7 @@ import { CliUser } from "../cli/cli.ts";
 import { unit } from "../crash/lines.ts";
 import { seed, times } from "../support/seed.ts";
 import { until } from "../support/until.ts";
-import { ServedUser } from "./served-user.ts";
+import { SENT, ServedUser } from "./served-user.ts";
 
 const ROUNDS = 3 * times;
 /** Lines that are acknowledged before the recorder is killed. */
@@ -24,7 +24,7 @@ test("a session whose sender and server are killed arrives whole, and once", asy
   const served = await ServedUser.start();
   const to = `${served.url}/laptop`;
   const streamOf = (path: string) => {
-    return `/sessions/laptop/verbatim/${path.slice(user.cwd.length + 1)}`;
+    return `${SENT}/verbatim/${path.slice(user.cwd.length + 1)}`;
   };
   const args = ["record", "--session", "killed", "--ack", "--sign", "append", "--to", to];
   let path = "";

@@ -89,6 +89,92 @@ test("a token for some folders sees the sessions in them, and no others", async 
   assert.equal(refused.status, 403);
 });
 
+test("sessions have the machine and the user that sent them: filters, counts, search and usage", async () => {
+  const server = await startTestServer();
+  const senders = { ada: ["desk", "laptop"], ben: ["laptop"] };
+  const answer = (who: string) => {
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    const message = { id: who, role: "assistant", model: "claude-opus-4-5-20251101", content: [] };
+    const at = { timestamp: "2026-01-01T00:00:00Z", requestId: who };
+    const said = { ...message, content: [{ type: "text", text: "a walnut" }], usage };
+    return `${JSON.stringify({ type: "assistant", uuid: who, ...at, message: said })}\n`;
+  };
+  const row = (who: string) => {
+    const message = { role: "user", content: `walnut of ${who}` };
+    const at = { timestamp: "2026-01-01T00:00:00Z", cwd: "/src/app" };
+    return `${JSON.stringify({ type: "user", uuid: `u-${who}`, ...at, message })}\n`;
+  };
+  const path = "claude-code/projects/-src-app/s1.jsonl";
+  for (const [user, machines] of Object.entries(senders)) {
+    for (const machine of machines) {
+      const stream = `/sessions/team/@${machine}/${user}/${path}`;
+      await receive(server, stream, row(`${user}@${machine}`) + answer(`${user}@${machine}`));
+    }
+  }
+  await receive(server, `/sessions/old/${path}`, row("old") + answer("old"));
+  const client = new VerbatimClient({ url: server.url });
+  const titles = async (filter: object) => {
+    const { sessions } = await client.sessions.list(filter);
+    return sessions.map(({ title }) => title?.replace("walnut of ", "")).sort();
+  };
+  const all = ["ada@desk", "ada@laptop", "ben@laptop", "old"];
+  await until(async () => String(await titles({})) === String(all), "all are listed");
+  assert.deepEqual(await titles({ user: "ada" }), ["ada@desk", "ada@laptop"]);
+  assert.deepEqual(await titles({ machine: "laptop" }), ["ada@laptop", "ben@laptop"]);
+  assert.deepEqual(await titles({ machine: "laptop", user: "ada" }), ["ada@laptop"]);
+  assert.deepEqual(await titles({ machine: "lap" }), []);
+  const { sessions, facets } = await client.sessions.list({ facets: true, user: "ben" });
+  assert.deepEqual(sessions[0]?.sender, { machine: "laptop", user: "ben", folder: "team" });
+  const counts = (choices = facets?.users) => choices?.map((each) => [each.value, each.sessions]);
+  // A facet leaves its own filter out of its counts.
+  assert.deepEqual(
+    [counts(), counts(facets?.machines)],
+    [
+      [
+        ["ada", 2],
+        ["ben", 1],
+      ],
+      [["laptop", 1]],
+    ],
+  );
+  const found = async (query: string, filter = {}) => {
+    const { hits } = await client.sessions.search(query, filter);
+    return new Set(hits.map(({ session }) => session.title?.replace("walnut of ", "")));
+  };
+  await until(async () => (await found("walnut")).size === 4, "all are indexed");
+  assert.deepEqual(await found("walnut user:ADA machine:desk"), new Set(["ada@desk"]));
+  assert.deepEqual(await found("walnut -user:ada"), new Set(["ben@laptop", "old"]));
+  assert.deepEqual(
+    await found("walnut", { machine: "laptop", user: "ben" }),
+    new Set(["ben@laptop"]),
+  );
+  const usageOf = async (filter: object) => {
+    let report = await client.usage({ tz: "UTC", ...filter });
+    await until(async () => {
+      report = await client.usage({ tz: "UTC", ...filter });
+      return report.isComplete;
+    }, "usage is counted");
+    return report;
+  };
+  const usage = await usageOf({ by: "user" });
+  const sums = (groups: typeof usage.users) => groups.map(({ name, total }) => `${name} ${total}`);
+  assert.deepEqual(sums(usage.users).sort(), ["ada 30", "ben 15", "this server 15"]);
+  assert.deepEqual(sums(usage.machines).sort(), ["desk 15", "laptop 30", "this server 15"]);
+  assert.deepEqual(usage.series.map(({ name }) => name).sort(), ["ada", "ben", "this server"]);
+  assert.equal((await usageOf({ machine: "laptop", user: "ada" })).total.total, 15);
+});
+
+test("a server that received sessions shows no examples", async () => {
+  process.env.HOME = tempDirectory(); // A user without sessions.
+  const server = await startTestServer({ roots: "found", demo: true });
+  const { token } = await makeToken(server.directory, { scopes: ["read", "append"] });
+  const client = new VerbatimClient({ url: server.url, token });
+  await until(async () => (await client.demo()).isShown, "the examples are shown");
+  const init = { method: "PUT", headers: { "Content-Type": BYTES, ...bearer(token) } };
+  await fetch(server.at(streamOf("ada", "dinner")), init);
+  await until(async () => !(await client.demo()).isShown, "the examples are gone");
+});
+
 test("copies that are missing or damaged are made again from the streams", async () => {
   const first = await startTestServer();
   const { directory: dataDirectory } = first;

@@ -11,6 +11,7 @@ import { streamOf } from "../../src/guard/remote/session-paths.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
 export const FOLDER = "laptop";
+export const SENDER = { machine: "desk", user: "ada" };
 const DIALECT = "homeagent";
 /** As the layout of the dialect has it. */
 const LOG = "agents/cook/sessions/dinner.jsonl";
@@ -20,7 +21,10 @@ export class SendingUser {
   readonly root: string;
   readonly warnings: string[] = [];
   readonly session: OutgoingSession;
-  readonly stream = streamOf({ folder: FOLDER, dialect: DIALECT, generation: null }, LOG);
+  readonly stream = streamOf(
+    { folder: FOLDER, sender: SENDER, dialect: DIALECT, generation: null },
+    LOG,
+  );
 
   constructor({ root = tempDirectory(), state = tempDirectory() } = {}) {
     this.root = root;
@@ -51,7 +55,7 @@ export class SendingUser {
   async sender(url: string, options: Partial<SessionSenderOptions> = {}): Promise<Sender> {
     const sender = await Sender.open({
       host: nodeHost,
-      remote: remoteOf(`${url}/${FOLDER}`, "remote"),
+      remote: remoteOf({ url: `${url}/${FOLDER}`, sender: "ada@desk" }, "remote"),
       stateDirectory: this.state,
       closeMs: 60_000,
       onWarning: (warning) => this.warnings.push(warning),

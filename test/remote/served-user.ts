@@ -7,6 +7,9 @@ import { makeToken } from "../server/auth/token-user.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
 
+/** Below this are the streams that are sent to the folder `laptop` (`ServedUser.env`). */
+export const SENT = "/sessions/laptop/@desk/ada";
+
 export class ServedUser {
   readonly user: CliUser;
   readonly data = tempDirectory();
@@ -35,8 +38,8 @@ export class ServedUser {
     return new VerbatimClient({ url: this.url, token: this.token });
   }
 
-  get env(): { readonly VERBATIM_TOKEN: string } {
-    return { VERBATIM_TOKEN: this.token };
+  get env() {
+    return { VERBATIM_TOKEN: this.token, VERBATIM_SENDER: "ada@desk" };
   }
 
   /** Kills it as a power cut would, and starts it again at the same address. */

@@ -18,6 +18,8 @@ const route: fc.Arbitrary<PageRoute> = fc.oneof(
           project: text,
           model: text,
           verdict: text,
+          machine: text,
+          user: text,
           status: text,
           since: text,
           sort: text,

@@ -15,6 +15,8 @@ export interface ListQuery {
   readonly project: string;
   readonly model: string;
   readonly verdict: string;
+  readonly machine: string;
+  readonly user: string;
   readonly status: string;
   /** Days back from now. */
   readonly since: string;
@@ -47,6 +49,8 @@ export const NO_FILTER: ListQuery = {
   project: "",
   model: "",
   verdict: "",
+  machine: "",
+  user: "",
   status: "",
   since: "",
   sort: "",

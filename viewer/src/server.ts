@@ -16,6 +16,8 @@ const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? "");
 
 /** Whether the server requires a token, or another one. */
 export const isTokenWanted = signal(false);
+/** The server does not accept the token that was entered. */
+export const isTokenRefused = computed(() => isTokenWanted.value && token.value !== "");
 /** False after a request without an answer. */
 export const isReachable = signal(true);
 
@@ -29,6 +31,11 @@ export function useToken(given: string): void {
   sessionStorage.setItem(TOKEN_KEY, given);
   isTokenWanted.value = false;
   token.value = given;
+}
+
+/** Asks the server for anything: an answer shows that it is back. */
+export async function tryAgain(): Promise<void> {
+  await client.value.sessions.list({ limit: 1 }).catch(() => {});
 }
 
 function tokenOf(text: string): { token?: string } {

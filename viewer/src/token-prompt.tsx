@@ -1,7 +1,7 @@
 /** Token prompt: for a server that requires a link or a token. */
 
 import { useRef } from "preact/hooks";
-import { useToken as keepToken } from "./server.ts";
+import { isTokenRefused, useToken as keepToken } from "./server.ts";
 
 export function TokenPrompt() {
   const field = useRef<HTMLInputElement>(null);
@@ -25,6 +25,11 @@ export function TokenPrompt() {
           <code>verbatim server token create</code>. It is kept in this tab only, until you close
           it.
         </p>
+        {isTokenRefused.value && (
+          <p role="alert" class="token-refused">
+            The server does not accept this token. It may be incomplete, or have been revoked.
+          </p>
+        )}
         <label for="token">Token</label>
         <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />
         <button type="submit" class="primary">

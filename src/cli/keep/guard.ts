@@ -20,6 +20,7 @@ import { GuardSigning } from "../../guard/signatures.ts";
 import { unreadDatabaseNotes } from "../../sessions/list/agents.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
+import { progressOn } from "../command/interruption.ts";
 
 export async function guardCommand(run: Run): Promise<number> {
   const { options } = run;
@@ -61,10 +62,10 @@ export async function runGuard(
   try {
     if (once) {
       const pass = await guard.once();
-      const left = (await sending?.send()) ?? 0;
-      await guard.compressCold();
       if (isJson) io.out(JSON.stringify({ event: "pass", ...pass }));
       else io.out(`${count(pass.sessions, "session")}, ${count(pass.bytes, "byte")} copied`);
+      const left = (await sending?.send()) ?? 0;
+      await guard.compressCold();
       if (pass.sessions === 0)
         io.err("no sessions were found; `verbatim agents` says where it looks");
       return pass.failed + left + unread > 0 ? 7 : 0;
@@ -92,9 +93,17 @@ async function openSending({ options, io }: Run, agent: string | undefined) {
   const { GuardCopies } = await import("../../guard/remote/delivery/guard-copies.ts");
   const sender = await openSender(to, io);
   const copies = new GuardCopies(sender, agent);
+  const tellProgress = progressOn(io, "sessions delivered");
   let lastNote = "";
   const send = async () => {
-    const report = await copies.send();
+    const report = await copies.send((done, total) => tellProgress(null, done, total));
+    io.progress(null);
+    const { delivered } = report;
+    if (delivered > 0 && options.json === true) {
+      io.out(JSON.stringify({ event: "delivered", sessions: delivered, as: sender.name }));
+    } else if (delivered > 0) {
+      io.out(`${count(delivered, "session")} delivered to ${to} as ${sender.name}`);
+    }
     const problem = report.left.map((each) => each.problem).join();
     if (problem !== lastNote) tellLeft(report, to, io);
     lastNote = problem;

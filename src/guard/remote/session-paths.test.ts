@@ -4,11 +4,19 @@ import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import { isFolder, sentFilePlaceOf, sidecarStreamOf, streamOf } from "./session-paths.ts";
 
-const STORE = { folder: "laptop", dialect: "homeagent", generation: null };
+const STORE = { folder: "laptop", sender: null, dialect: "homeagent", generation: null };
+const SENDER = { machine: "desk-2.local", user: "ada" };
 const LOG = "agents/cook/sessions/dinner.jsonl";
 
 test("a log and its sidecar have one stream each, which names them again", () => {
-  const kinds = [{}, { generation: 1 }, { generation: 12 }, { generation: 3, isRows: true }];
+  const kinds = [
+    {},
+    { generation: 1 },
+    { generation: 12 },
+    { generation: 3, isRows: true },
+    { sender: SENDER },
+    { sender: SENDER, generation: 3, isRows: true },
+  ];
   for (const kind of kinds) {
     const store = { ...STORE, ...kind };
     for (const path of [
@@ -22,6 +30,8 @@ test("a log and its sidecar have one stream each, which names them again", () =>
     }
   }
   assert.equal(streamOf(STORE, LOG), `/sessions/laptop/homeagent/${LOG}`);
+  const sent = streamOf({ ...STORE, sender: SENDER }, LOG);
+  assert.equal(sent, `/sessions/laptop/@desk-2.local/ada/homeagent/${LOG}`);
 });
 
 test("no other stream path becomes a file path", () => {
@@ -35,6 +45,13 @@ test("no other stream path becomes a file path", () => {
     `/sessions/.hidden/homeagent/${LOG}`,
     `/sessions//homeagent/${LOG}`,
     `/sessions/laptop/unknown/${LOG}`,
+    `/sessions/laptop/@/ada/homeagent/${LOG}`,
+    `/sessions/laptop/@desk/homeagent/${LOG}`,
+    `/sessions/laptop/@desk//homeagent/${LOG}`,
+    `/sessions/laptop/@desk/../homeagent/${LOG}`,
+    `/sessions/laptop/@../ada/homeagent/${LOG}`,
+    `/sessions/laptop/@desk/@ada/homeagent/${LOG}`,
+    `/sessions/laptop/desk/ada/homeagent/${LOG}`,
     `/sessions/laptop/streams/logs/a.jsonl`,
     `/sessions/laptop/homeagent@0/${LOG}`,
     `/sessions/laptop/homeagent@01/${LOG}`,

@@ -5,6 +5,7 @@
  *     /sessions/<folder>/<dialect>/<path of the log>.checkpoints    its sidecar
  *     /sessions/<folder>/<dialect>@<n>/…                            generation n of a guard's copy
  *     /sessions/<folder>/<dialect>@<n>.rows/…                       the same, of kind `rows`
+ *     /sessions/<folder>/@<machine>/<user>/<dialect>/…              each of these, with its sender
  *
  * The path of a log is the one below its store's root, which its dialect derives from the id.
  *
@@ -17,11 +18,14 @@ import { logSegments } from "../../core/base/ids.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { rowsRootName } from "../../dialects/files/guard-rows.ts";
 import { isWritten, programOf, READ_DIALECT_NAMES } from "../../dialects/registry.ts";
+import { type Sender, senderPath } from "../../sessions/list/whose.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 
 /** Sessions of one dialect that are sent to one folder. */
 export interface SentStore {
   readonly folder: string;
+  /** As the sender says; null: it does not. */
+  readonly sender: Sender | null;
   readonly dialect: string;
   /** Of a guard's copies; null for sessions of a store. */
   readonly generation: number | null;
@@ -52,6 +56,11 @@ export function isFolder(text: string): boolean {
   return text.length <= FOLDER_CHARS_MAX && FOLDER.test(text);
 }
 
+/** The part of a path that says whose sessions they are. */
+export function folderOf({ folder, sender }: SentStore): string {
+  return sender === null ? folder : `${folder}/${senderPath(sender)}`;
+}
+
 export function nameOfStore({ dialect, generation, isRows = false }: SentStore): string {
   if (generation === null) return dialect;
   return isRows ? rowsRootName(dialect, generation) : `${dialect}@${generation}`;
@@ -59,7 +68,7 @@ export function nameOfStore({ dialect, generation, isRows = false }: SentStore):
 
 /** The part of the path that all sessions of a store share. */
 export function pathOfStore(store: SentStore): string {
-  return `${SESSIONS_PATH}/${store.folder}/${nameOfStore(store)}`;
+  return `${SESSIONS_PATH}/${folderOf(store)}/${nameOfStore(store)}`;
 }
 
 /** The stream of a log; throws BAD_ID for a log that would be taken for another's sidecar. */
@@ -77,12 +86,15 @@ export function sidecarStreamOf(stream: string): string {
 
 /** What a stream holds; null if it is no file of a session. */
 export function sentFilePlaceOf(stream: string): SentFilePlace | null {
-  const [empty, sessions, folder = "", name = "", ...rest] = stream.split("/");
+  const [empty, sessions, folder = "", ...below] = stream.split("/");
   if (empty !== "" || `/${sessions}` !== SESSIONS_PATH || !isFolder(folder)) return null;
+  const sender = below[0]?.startsWith("@") ? senderIn(below) : null;
+  if (sender === undefined) return null;
+  const [name = "", ...rest] = sender === null ? below : below.slice(2);
   const [, dialect = "", number, rows] = STORE_NAME.exec(name) ?? [];
   if (!SENT_DIALECTS.some((each) => each === dialect)) return null;
   const generation = number === undefined ? null : +number;
-  const store = { folder, dialect, generation, ...(rows && { isRows: true }) };
+  const store = { folder, sender, dialect, generation, ...(rows && { isRows: true }) };
   const isSidecar = stream.endsWith(SIDECAR_ENDING);
   const path = decoded(
     isSidecar ? rest.join("/").slice(0, -SIDECAR_ENDING.length) : rest.join("/"),
@@ -92,6 +104,12 @@ export function sentFilePlaceOf(stream: string): SentFilePlace | null {
   // One spelling: two streams are never one file.
   const spelled = streamOf(store, path);
   return (isSidecar ? sidecarStreamOf(spelled) : spelled) === stream ? file : null;
+}
+
+/** Undefined: no machine or user can have such a name. */
+function senderIn([machine = "", user = ""]: readonly string[]): Sender | undefined {
+  const sender = { machine: machine.slice(1), user };
+  return isFolder(sender.machine) && isFolder(user) ? sender : undefined;
 }
 
 function isLogPath(dialect: string, path: string): boolean {

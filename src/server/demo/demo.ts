@@ -3,7 +3,8 @@
  *
  * - It is in the user's cache directory, never in a store of the user. A request to remove it
  *   deletes that directory; no part of its path comes from a request.
- * - Once removed it is never shown again, and it is hidden while the user has sessions.
+ * - Once removed it is never shown again, and it is hidden while the user has sessions, or the
+ *   server those of others.
  * - The sessions are real: written by the store and signed with the user's key, which is created if
  *   missing. Their heads are not pinned: a cache may be deleted.
  *
@@ -25,7 +26,7 @@ import { Store } from "../../sessions/store/store.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, answerJson, methodNotAllowed, newHeaders } from "../http/answer.ts";
 import { content, page, refusals } from "../openapi/describe.ts";
-import type { MountDescription, MountRequest, OpenMount } from "../router/mount.ts";
+import type { MountDescription, MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
 import { DEMO_PATH } from "../router/paths.ts";
 import {
   DEMO_AGENT,
@@ -43,16 +44,18 @@ const REMOVED = "removed";
 export class Demo {
   readonly root: string;
   readonly #host: Host;
+  readonly #hasReceived: () => boolean;
   #isShown = false;
 
-  constructor(host: Host, root: string) {
+  constructor(host: Host, root: string, hasReceived: () => boolean) {
     this.#host = host;
     this.root = root;
+    this.#hasReceived = hasReceived;
   }
 
   /** Whether the demo's root is served. */
   get isShown(): boolean {
-    return this.#isShown;
+    return this.#isShown && !this.#hasReceived();
   }
 
   /** Shows the demo, and creates it if necessary, unless there are sessions already. */
@@ -126,9 +129,11 @@ async function hasSessions(cwd: string): Promise<boolean> {
   return isHidden;
 }
 
-export async function demoMount(context: ServerContext): Promise<OpenMount> {
-  const { options, isLocal, onFault } = context;
-  const demo = new Demo(nodeHost, demoRoot());
+export async function demoMount(
+  { options, isLocal, onFault }: ServerContext,
+  { received }: SharedParts,
+): Promise<OpenMount> {
+  const demo = new Demo(nodeHost, demoRoot(), () => (received?.stores().length ?? 0) > 0);
   if (options.demo === true && isLocal) {
     const failed = (cause: unknown) => onFault("making the demo", cause);
     await demo.showWhenEmpty(process.cwd()).catch(failed);

@@ -17,6 +17,12 @@ export const PROJECT_PARAMETER = parameter(
   text,
 );
 
+/** Who sent a session, as the sender says (sessions/list/whose.ts). */
+export const SENDER_PARAMETERS = [
+  parameter("machine", "Only what this machine sent", text),
+  parameter("user", "Only what this user sent", text),
+];
+
 /** An answer that went well, of one type. */
 export function content(type: string, schema: Schema, description: string): Schema {
   return { description, content: { [type]: { schema } } };

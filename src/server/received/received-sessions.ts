@@ -3,6 +3,7 @@
  * dialect, so that all code which reads sessions reads these, too.
  *
  *     <data directory>/.received/<folder>/<dialect>/<path of the log>
+ *     <data directory>/.received/<folder>/@<machine>/<user>/<dialect>/<path of the log>
  *
  * The streams are the truth; the copies are a cache, which can be deleted while the server is
  * stopped. Nothing but `StreamStore` is used of the streams.
@@ -20,6 +21,7 @@ import type { Host } from "../../core/base/host.ts";
 import { readSmallFile, replaceFileDurably } from "../../core/base/replace.ts";
 import { loadDialects } from "../../dialects/all.ts";
 import {
+  folderOf,
   nameOfStore,
   pathOfStore,
   SESSIONS_PATH,
@@ -30,6 +32,7 @@ import {
   streamOf,
 } from "../../guard/remote/session-paths.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import { RECEIVED } from "../../sessions/list/whose.ts";
 import { formatOffset, type OffsetToken, parseOffset } from "../../streams/files/offset-token.ts";
 import type { StreamHead, StreamStore } from "../../streams/files/stream-store.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
@@ -46,8 +49,6 @@ export interface ReceivingOptions {
   readonly onFault: (what: string, cause: unknown) => void;
 }
 
-/** With a dot: `verbatim server backup` leaves them out. */
-const DIRECTORY = ".received";
 const LOCK_NAME = ".received.lock";
 const CLEAN_NAME = "clean.json";
 const PAGE_STREAMS = 1_000;
@@ -77,7 +78,7 @@ export class ReceivedSessions {
   private constructor(options: ReceivingOptions, lock: OpenFile) {
     this.#options = options;
     this.#lock = lock;
-    this.#root = join(options.dataDirectory, DIRECTORY);
+    this.#root = join(options.dataDirectory, RECEIVED);
   }
 
   /**
@@ -241,7 +242,7 @@ export class ReceivedSessions {
   }
 
   #rootOf(store: SentStore): string {
-    return join(this.#root, store.folder, nameOfStore(store));
+    return join(this.#root, folderOf(store), nameOfStore(store));
   }
 
   #openDirectory(path: string, create = true): Promise<Directory> {

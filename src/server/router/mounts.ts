@@ -31,7 +31,7 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
   demo: {
     prefixes: [at.DEMO_PATH],
     needs: "sessions",
-    open: async (context) => (await import("../demo/demo.ts")).demoMount(context),
+    open: async (context, parts) => (await import("../demo/demo.ts")).demoMount(context, parts),
     describe: async () => (await import("../demo/demo.ts")).DEMO,
   },
   sessions: {

@@ -24,7 +24,7 @@ import {
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/waiting-hooks.ts";
-import { agentOf, projectFilter } from "../../sessions/list/whose.ts";
+import { agentOf, projectFilter, senderOf } from "../../sessions/list/whose.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
@@ -36,6 +36,7 @@ import {
   placeKey,
   type RowRequest,
   rowFilterOf,
+  type StoreRequest,
 } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { sessionItem } from "./wire.ts";
@@ -53,6 +54,8 @@ export const LIST_PARAMETERS = [
   "project",
   "model",
   "verdict",
+  "machine",
+  "user",
   "subagents",
   "sort",
   "facets",
@@ -101,6 +104,8 @@ export function sessionFilterIn(query: Query) {
     project: project === null ? null : projectFilter(project, null),
     model: query.text("model"),
     verdict: query.choice("verdict", VERDICTS),
+    machine: query.text("machine"),
+    user: query.text("user"),
     withoutSubagents: !query.flag("subagents", true),
   };
 }
@@ -173,25 +178,28 @@ async function hookRecords(
   return records;
 }
 
+const ANY_STORE: StoreRequest = { agent: null, machine: null, user: null };
+
 /** Regardless of the filters that `facetsOf` applies itself. */
 function openStores({ roots }: SessionService, asked: ListRequest): ServedStore[] {
-  return roots.stores().filter((store) => isAsked(store, { ...asked, agent: null }));
+  return roots.stores().filter((store) => isAsked(store, { ...asked, ...ANY_STORE }));
 }
 
 /** Stores and missing sessions regardless of the filters that `facetsOf` applies itself. */
 async function facetsFor(service: SessionService, asked: ListRequest): Promise<SessionFacets> {
   const stores = openStores(service, asked);
   const missing = (await service.missing()).filter(({ store }) => {
-    return isAsked(store, { ...asked, agent: null });
+    return isAsked(store, { ...asked, ...ANY_STORE });
   });
   return facetsOf(await service.catalog(), stores, missing, asked);
 }
 
-function isAsked(store: ServedStore, { dialect, parent, agent, sees }: ListRequest): boolean {
+function isAsked(store: ServedStore, asked: ListRequest): boolean {
+  const { dialect, parent, sees } = asked;
   if (!sees(store)) return false;
   if (dialect !== null && store.dialect !== dialect) return false;
   if (parent !== null && store.key !== parent.store.key) return false;
-  return mayHave(store, agent);
+  return mayHave(store, asked);
 }
 
 /** The stores, read page by page, and the sessions whose logs are gone: no catalog has them. */
@@ -233,7 +241,7 @@ interface Facet {
   readonly cost: number | null;
 }
 
-type FacetName = "agents" | "projects" | "models" | "verdicts";
+type FacetName = keyof typeof FACET_FIELDS;
 type Facets = Readonly<Record<FacetName, readonly Facet[]>>;
 
 interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
@@ -241,6 +249,8 @@ interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
 /** A count with the values that the facets are about. */
 interface CountedSessions extends Pick<RowCount, "project" | "directory" | "model" | "verdict"> {
   readonly agent: string;
+  readonly machine: string | null;
+  readonly user: string | null;
   readonly count: Pick<RowCount, "sessions" | "cost">;
 }
 
@@ -249,10 +259,12 @@ const FACET_FIELDS = {
   projects: "project",
   models: "model",
   verdicts: "verdict",
-} as const satisfies Record<FacetName, keyof CountedSessions>;
+  machines: "machine",
+  users: "user",
+} as const satisfies Record<string, keyof CountedSessions>;
 
 /**
- * How many of the listed sessions are of each agent, project, model and verdict, and what they cost.
+ * How many of the listed sessions have each value of a facet, and what they cost.
  * Each facet counts what its own filter leaves out, so that a reader sees the other choices; all
  * other filters apply to it.
  */
@@ -263,7 +275,7 @@ async function facetsOf(
   filter: FacetFilter,
 ): Promise<Facets> {
   const { title, status } = filter;
-  const open = { ...filter, agent: null, project: null, model: null, verdict: null };
+  const open = { ...filter, ...ANY_STORE, project: null, model: null, verdict: null };
   const byTitle = Boolean(title);
   const counted: CountedSessions[] = [];
   for (const store of stores) {
@@ -272,14 +284,14 @@ async function facetsOf(
     for (const count of await countRows(catalog, store.dialect, store.root, rows)) {
       if (title && !count.title?.toLowerCase().includes(title)) continue;
       const agent = agentOf({ dialect: store.dialect, agent: count.agent });
-      counted.push({ ...count, agent, count });
+      counted.push({ ...count, ...whoSent(store), agent, count });
     }
   }
   for (const { store, row } of missing) {
     if (!isListed(open, row)) continue;
     const { project, directory, model, spend: cost } = row;
     const agent = agentOf({ dialect: store.dialect, agent: row.agent });
-    const facts = { agent, project, directory, model, verdict: MISSING_VERDICT };
+    const facts = { agent, project, directory, model, ...whoSent(store), verdict: MISSING_VERDICT };
     counted.push({ ...facts, count: { sessions: 1, cost } });
   }
   const facet = (name: FacetName) => choicesOf(counted, filter, FACET_FIELDS[name]);
@@ -288,7 +300,13 @@ async function facetsOf(
     projects: facet("projects"),
     models: facet("models"),
     verdicts: facet("verdicts"),
+    machines: facet("machines"),
+    users: facet("users"),
   };
+}
+
+function whoSent({ root }: FoundStore) {
+  return senderOf(root) ?? { machine: null, user: null };
 }
 
 function isOf(

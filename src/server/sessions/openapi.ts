@@ -34,6 +34,7 @@ import {
   limit,
   PROJECT_PARAMETER,
   parameter,
+  SENDER_PARAMETERS,
   type SessionsOperation,
   text,
 } from "../openapi/describe.ts";
@@ -116,9 +117,9 @@ const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   ExchangesPage: outlined.EXCHANGES_PAGE,
   Whereabouts: of.WHEREABOUTS,
   ToolCalls: outlined.TOOL_CALLS,
-  Thread: of.THREAD,
-  ThreadParent: of.THREAD_PARENT,
-  SessionThreads: of.SESSION_THREADS,
+  Thread: outlined.THREAD,
+  ThreadParent: outlined.THREAD_PARENT,
+  SessionThreads: outlined.SESSION_THREADS,
   Checkpoint: of.CHECKPOINT,
   CheckpointKey: of.CHECKPOINT_KEY,
   CheckpointPage: of.CHECKPOINT_PAGE,
@@ -160,6 +161,7 @@ export const OF_SESSIONS = [
   PROJECT_PARAMETER,
   parameter("model", "Only with this model", text),
   parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
+  ...SENDER_PARAMETERS,
   parameter("subagents", "Include sessions that another one started", flag(true)),
 ];
 
@@ -176,7 +178,11 @@ const LIST_OPERATION: SessionsOperation = {
       enum: [...PAGE_SORTS],
       default: "updated",
     }),
-    parameter("facets", "Also count by agent, project, model and verdict", flag(false)),
+    parameter(
+      "facets",
+      "Also count by agent, project, model, verdict, machine and user",
+      flag(false),
+    ),
     limit("Maximum number", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
     parameter("cursor", "`next` of the page before, with the same filters", text),
   ],

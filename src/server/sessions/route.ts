@@ -6,8 +6,8 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ExchangesPage, OutlinePage } from "../../client/outline-shapes.ts";
-import type { SessionThreads, Whereabouts } from "../../client/session-shapes.ts";
+import type { ExchangesPage, OutlinePage, SessionThreads } from "../../client/outline-shapes.ts";
+import type { Whereabouts } from "../../client/session-shapes.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { lookAtLog } from "../../sessions/catalog/pages.ts";

@@ -16,9 +16,9 @@ import {
   readIds,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+import { senderOf, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
 
-export interface RowRequest extends Omit<ListFilter, "title"> {
+export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly verdict: string | null;
   readonly withoutSubagents: boolean;
   /** Sessions that are listed as another one, by `placeKey`: records of hooks. */
@@ -27,10 +27,20 @@ export interface RowRequest extends Omit<ListFilter, "title"> {
 
 const NOT_ENDED = ["paused", "running", null] as const;
 
-/** Whether a store may have sessions of an agent, by its label. */
-export function mayHave({ dialect }: FoundStore, agent: string | null | undefined): boolean {
+/** What decides about all sessions of a store: its agent, by the label, and who sent them. */
+export interface StoreRequest {
+  readonly agent?: string | null | undefined;
+  readonly machine?: string | null;
+  readonly user?: string | null;
+}
+
+/** Whether a store may have such sessions. */
+export function mayHave({ dialect, root }: FoundStore, asked: StoreRequest): boolean {
+  const { agent, machine, user } = asked;
   const label = labelOf(dialect);
-  return !agent || label === null || label === agent;
+  if (agent && label !== null && label !== agent) return false;
+  const sender = senderOf(root);
+  return (!machine || sender?.machine === machine) && (!user || sender?.user === user);
 }
 
 export function placeKey({ dialect, root }: FoundStore): string {
@@ -62,7 +72,7 @@ export async function idsThatFit<S extends FoundStore>(
   asked: RowRequest,
 ): Promise<Map<S, ReadonlySet<string>>> {
   const found = new Map<S, ReadonlySet<string>>();
-  for (const store of stores.filter((each) => mayHave(each, asked.agent))) {
+  for (const store of stores.filter((each) => mayHave(each, asked))) {
     const { dialect, root } = store;
     // The status that is kept, not the one that a running session may have now.
     const filter = { ...rowFilterOf(store, asked), statuses: asked.status ? [asked.status] : null };

@@ -35,6 +35,8 @@ export const SEARCH_PARAMETERS = [
   "project",
   "model",
   "verdict",
+  "machine",
+  "user",
   "status",
   "subagents",
 ] as const;

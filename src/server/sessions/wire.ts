@@ -15,7 +15,7 @@ import { labelOf } from "../../dialects/registry.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
 import { type PageRow, readRowFacts } from "../../sessions/catalog/page-rows.ts";
 import type { WindowEntry } from "../../sessions/list/session-window.ts";
-import { agentOf } from "../../sessions/list/whose.ts";
+import { agentOf, senderOf } from "../../sessions/list/whose.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type AnswerRoom, answerText, type Headers, newHeaders } from "../http/answer.ts";
@@ -44,12 +44,14 @@ export function sessionItem(
 ): SessionItem {
   const { id, logPath, mtimeMs, size, ...summary } = row;
   const state = guardState(store.dialect, store.root, logPath);
+  const sender = senderOf(store.root);
   return {
     id: urlIdOf(store, id),
     session: id,
     dialect: store.dialect,
     root: store.root,
     program: programOf(store.dialect),
+    sender: sender && { ...sender, folder: folderIn(store) },
     ...summary,
     agentLabel: agentOf({ dialect: store.dialect, agent: row.agent }),
     cost,
@@ -61,6 +63,11 @@ export function sessionItem(
     isMissing,
     ...state,
   };
+}
+
+/** The folder on this server that it was sent to. Tokens decide who may send there. */
+function folderIn({ path = "" }: ServedStore): string {
+  return path.split("/")[2] ?? "";
 }
 
 /** A session on its own, as the list has it. */

@@ -39,6 +39,7 @@ import {
   limit,
   PROJECT_PARAMETER,
   parameter,
+  SENDER_PARAMETERS,
   type SessionsOperation,
   text,
 } from "../openapi/describe.ts";
@@ -47,6 +48,7 @@ import { USAGE_PATH } from "../router/paths.ts";
 import { overSessions } from "../sessions/all-sessions.ts";
 import { Query } from "../sessions/query.ts";
 import { type Sees, urlIdOf } from "../sessions/roots.ts";
+import { mayHave } from "../sessions/row-filter.ts";
 import type { ServedSession, SessionService } from "../sessions/service.ts";
 import { SESSION_LIMITS } from "../sessions/session-limits.ts";
 import type { LiveUsage } from "./live-usage.ts";
@@ -60,6 +62,8 @@ export const USAGE_PARAMETERS = [
   "tz",
   "agent",
   "project",
+  "machine",
+  "user",
   "by",
   "limit",
 ] as const;
@@ -81,7 +85,10 @@ function usageAnswer(service: SessionService, url: string, sees: Sees): Promise<
   const stores = new Map(seen.map((store) => [keyOf(store), store]));
   // The ledger also has files of stores that are gone: only who sees every path sees them.
   const isSeen = (file: LedgerFile) => sees({}) || stores.has(keyOf(file));
-  const isWanted = (file: LedgerFile) => isSeen(file) && (isNamed?.(file) ?? true);
+  const sent = { machine: query.text("machine"), user: query.text("user") };
+  const isWanted = (file: LedgerFile) => {
+    return isSeen(file) && mayHave(file, sent) && (isNamed?.(file) ?? true);
+  };
   return usageReport(service.usage, {
     days,
     today: days.numberOf(nowMs()),
@@ -142,6 +149,7 @@ const USAGE_OPERATION: SessionsOperation = {
     parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
     parameter("agent", "Only of this program or dialect", text),
     PROJECT_PARAMETER,
+    ...SENDER_PARAMETERS,
     parameter("by", "What `series` are grouped by", {
       enum: [...SERIES_GROUPS],
       default: "agent",

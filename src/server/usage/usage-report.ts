@@ -10,6 +10,7 @@ import type {
   UsageReport as Report,
   UsageSeries,
 } from "../../client/usage-shapes.ts";
+import { senderOf } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { TABLE, TABLE_DATE } from "../../usage/prices/price-book.ts";
 import {
@@ -85,6 +86,8 @@ function nothing({ days, today, choice, by }: UsageRequest): Report {
     agents: [],
     projects: [],
     models: [],
+    machines: [],
+    users: [],
     series: [],
     calendar: [],
     sessions: [],
@@ -97,11 +100,16 @@ function nothing({ days, today, choice, by }: UsageRequest): Report {
   };
 }
 
+/** The group of sessions that no machine sent. No machine or user has a space in its name. */
+const OF_SERVER = "this server";
+
 function groupingsOf(usage: CountedUsage): Record<Report["by"], Grouping> {
   return {
     agent: byFile(usage, ({ dialect }) => agentNameOf(dialect)),
     project: byFile(usage, (file) => usage.projectOf(file)),
     model: byModel(usage),
+    machine: byFile(usage, ({ root }) => senderOf(root)?.machine ?? OF_SERVER),
+    user: byFile(usage, ({ root }) => senderOf(root)?.user ?? OF_SERVER),
   };
 }
 
@@ -124,12 +132,17 @@ async function reportOf(
   const agents = await grouped(groupings.agent);
   const projects = await grouped(groupings.project);
   const models = await grouped(groupings.model);
+  const isSent = usage.ledger.files.some(({ root }) => senderOf(root) !== null);
+  const machines = isSent ? await grouped(groupings.machine) : [];
+  const users = isSent ? await grouped(groupings.user) : [];
   const sessions = await grouped(bySession(usage));
   const daily = await grouped(byPeriod(usage, days, "day"));
   const axis = axisOf(daily, wanted);
   const onAxis = new Map(daily.map((group) => [group.key, group]));
   const none = totalOf([]);
-  const ofBy = { agent: agents, project: projects, model: models }[by];
+  const ofBy = { agent: agents, project: projects, model: models, machine: machines, user: users }[
+    by
+  ];
   await slices.pause();
   const range = { days, first: axis.first, last: axis.last };
   const series = seriesOf({ usage, rows, ...range, grouping: groupings[by], groups: ofBy });
@@ -146,6 +159,8 @@ async function reportOf(
     agents: cut(agents).map(groupItem),
     projects: cut(projects).map(groupItem),
     models: cut(models).map(groupItem),
+    machines: cut(machines).map(groupItem),
+    users: cut(users).map(groupItem),
     series,
     calendar,
     sessions: listed.sessions,
@@ -154,7 +169,7 @@ async function reportOf(
     prices: { table: TABLE, date: TABLE_DATE, models: pricesOf(cut(models), book) },
     counting,
     isComplete: counting === null && listed.isComplete,
-    isCut: [agents, projects, models].some(({ length }) => length > groupsMax),
+    isCut: [agents, projects, models, machines, users].some(({ length }) => length > groupsMax),
     unreadable,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Whose: by which agent and for which project a session was made, in a user's words, and the
- * filters by these.
+ * Whose: by which agent, for which project and on whose machine a session was made, in a user's
+ * words, and the filters by these.
  */
 
 import { realpathSync } from "node:fs";
@@ -17,6 +17,27 @@ interface SessionOwner {
 
 /** For a session that names no agent, in a layout that several programs write. */
 export const UNNAMED_AGENT = "Unnamed agent";
+
+/** Whose session it is, as the machine that sent it to a server says. */
+export interface Sender {
+  readonly machine: string;
+  readonly user: string;
+}
+
+/** In the data directory of a server: what it received. `server backup` leaves out names with a dot. */
+export const RECEIVED = ".received";
+const SENT_ROOT = /\/\.received\/[^/]+\/@([^/]+)\/([^/]+)\/[^/]+$/;
+
+/** As in the paths of streams and of received files (docs/formats/remote.md). */
+export function senderPath({ machine, user }: Sender): string {
+  return `@${machine}/${user}`;
+}
+
+/** Who sent the sessions of a store; null for sessions of this machine. */
+export function senderOf(root: string): Sender | null {
+  const [, machine, user] = SENT_ROOT.exec(root) ?? [];
+  return machine === undefined || user === undefined ? null : { machine, user };
+}
 
 /** The program as its users call it, else the agent. */
 export function agentOf({ dialect, agent }: SessionOwner): string {

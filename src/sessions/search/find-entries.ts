@@ -10,6 +10,7 @@
  */
 
 import type { Cache, SqlValue } from "../../core/sqlite/sqlite.ts";
+import { senderOf } from "../list/whose.ts";
 import { type IndexedPlace, NAME_MARK, rootsOf } from "./index-table.ts";
 import { type EntryKind, matchAny, matchOf, type QueryFilter, type SearchQuery } from "./query.ts";
 
@@ -170,7 +171,7 @@ function foundEntry<P extends IndexedPlace>(row: Row, place: P): FoundEntry<P> {
   };
 }
 
-function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: QueryFilter): boolean {
+function fits(row: Row, place: IndexedPlace, { by, value, isNot }: QueryFilter): boolean {
   const at = row.at === null ? null : String(row.at);
   switch (by) {
     case "role":
@@ -182,7 +183,10 @@ function fits(row: Row, { dialect }: IndexedPlace, { by, value, isNot }: QueryFi
     case "tool":
       return holds(row.tools, value) !== isNot;
     case "dialect":
-      return (dialect === value) !== isNot;
+      return (place.dialect === value) !== isNot;
+    case "machine":
+    case "user":
+      return holds(senderOf(place.root)?.[by], value) !== isNot;
     case "kind":
       return isOfKind(row, value) !== isNot;
     case "session":

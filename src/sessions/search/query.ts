@@ -34,7 +34,7 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 export type QueryFilter =
   | { readonly by: "role"; readonly value: Role; readonly isNot: boolean }
   | {
-      readonly by: "agent" | "model" | "tool" | "dialect" | "session";
+      readonly by: "agent" | "model" | "tool" | "dialect" | "session" | "machine" | "user";
       readonly value: string;
       readonly isNot: boolean;
     }
@@ -58,7 +58,18 @@ export interface QueryOptions {
 }
 
 const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
-const FILTERS = ["agent", "model", "role", "tool", "since", "until", "dialect", "session"] as const;
+const FILTERS = [
+  "agent",
+  "model",
+  "role",
+  "tool",
+  "since",
+  "until",
+  "dialect",
+  "session",
+  "machine",
+  "user",
+] as const;
 type FilterName = (typeof FILTERS)[number];
 
 /** A minus sign, a filter's name, and a text in quotes or up to the next space. */

@@ -105,6 +105,7 @@ browserTest("a server that stops and comes back leaves no gap and repeats nothin
   append(restarted, "before");
   await page.getByText("before", { exact: true }).waitFor();
   await viewer.whileStopped(async () => {
+    await page.getByRole("button", { name: "Try again" }).click();
     await page.getByText("The server does not answer").waitFor();
     append(restarted, "meanwhile");
   });

@@ -21,6 +21,7 @@ browserTest(
     await page.keyboard.press("Enter");
     const typed = () => page.getByLabel("Token").inputValue();
     await eventually("the field when the page asks again", typed).toBe("");
+    await page.getByText("The server does not accept this token").waitFor();
     assert.equal(await page.getByText("I am secret-1").count(), 0);
     await page.getByLabel("Token").fill(token);
     await page.keyboard.press("Enter");

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { isReachable } from "../server.ts";
+import { isReachable, tryAgain } from "../server.ts";
 
 /** Connections end and reconnect by themselves; no message is needed for that. */
 const PATIENCE_MS = 1500;
@@ -28,7 +28,10 @@ export function LostBanner() {
     <div role="status" class="lost-place">
       {isLost.value && (
         <p class="lost">
-          The server does not answer. What you see stays; new entries appear when it is back.
+          The server does not answer. What you see stays; new entries appear when it is back.{" "}
+          <button type="button" onClick={() => void tryAgain()}>
+            Try again
+          </button>
         </p>
       )}
     </div>

@@ -5,7 +5,8 @@
 
 import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { EntryItem, SessionThread } from "../../../src/client/session-shapes.ts";
+import type { SessionThread } from "../../../src/client/outline-shapes.ts";
+import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";

@@ -5,7 +5,8 @@
 
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { EntryItem, SessionThread, ThreadParent } from "../../../src/client/session-shapes.ts";
+import type { SessionThread, ThreadParent } from "../../../src/client/outline-shapes.ts";
+import type { EntryItem } from "../../../src/client/session-shapes.ts";
 
 /** While the server still reads the log. */
 const AGAIN_MS = 500;

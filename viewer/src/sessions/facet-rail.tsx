@@ -1,4 +1,4 @@
-/** Facet rail: agents, projects, models and verdicts with counts and costs; each is a filter. */
+/** Facet rail: agents, projects, models, verdicts and senders with counts and costs; each is a filter. */
 
 import { useState } from "preact/hooks";
 import type { Facet, SessionFacets } from "../../../src/client/session-shapes.ts";
@@ -10,7 +10,7 @@ import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { formatRoute, type ListQuery } from "../route.ts";
 import { cents } from "../words.ts";
 import { type Choices, FilterChoice } from "./choice.tsx";
-import { STATUSES } from "./filters.ts";
+import { type FACETS, STATUSES } from "./filters.ts";
 import { projectNames, shortModel } from "./session-words.ts";
 
 /** Choices of a facet before "more". */
@@ -74,6 +74,20 @@ export function FacetRail({ filter, facets }: RailProps) {
         choices={facets.verdicts}
         labelOf={named(verdictLabel)}
       />
+      <FacetList
+        filter={filter}
+        name="user"
+        heading="Users"
+        choices={facets.users}
+        labelOf={named((value) => value)}
+      />
+      <FacetList
+        filter={filter}
+        name="machine"
+        heading="Machines"
+        choices={facets.machines}
+        labelOf={named((value) => value)}
+      />
       <MoreFilters filter={filter} />
     </nav>
   );
@@ -115,7 +129,7 @@ export function verdictLabel(value: string): string {
 
 interface FacetListProps {
   readonly filter: ListQuery;
-  readonly name: "agent" | "project" | "model" | "verdict";
+  readonly name: (typeof FACETS)[number];
   readonly heading: string;
   readonly choices: readonly Facet[];
   readonly labelOf: (facet: Facet) => string;

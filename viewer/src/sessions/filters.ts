@@ -9,7 +9,7 @@ export const SORTS = ["updated", "cost", "tokens", "duration"] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** The filters that the rail has, in the order of the rail. */
-export const FACETS = ["agent", "project", "model", "verdict"] as const;
+export const FACETS = ["agent", "project", "model", "verdict", "machine", "user"] as const;
 
 const DAY_MS = 86_400_000;
 
@@ -19,7 +19,7 @@ export function sortOf({ sort }: ListQuery): Sort {
 
 /** The filter for the server; an unknown value matches everything. */
 export function serverFilter(filter: ListQuery) {
-  const { agent, project, model, verdict, status, since } = filter;
+  const { agent, project, model, verdict, machine, user, status, since } = filter;
   const state = STATUSES.find((each) => each === status);
   const judged = VERDICTS.find((each) => each === verdict);
   const from = sinceOf(since);
@@ -28,6 +28,8 @@ export function serverFilter(filter: ListQuery) {
     ...(project !== "" && { project: `=${project}` }),
     ...(model !== "" && { model }),
     ...(judged && { verdict: judged }),
+    ...(machine !== "" && { machine }),
+    ...(user !== "" && { user }),
     ...(state && { status: state }),
     ...(from !== null && { since: from }),
     subagents: filter.subagents === "all",

@@ -60,6 +60,11 @@ function Meta({ session }: { readonly session: SessionItem }) {
           {pageText(projectNameOf(project))}
         </span>
       )}
+      {session.sender !== null && (
+        <span class="row-sender" title={senderTitle(session.sender)}>
+          {pageText(session.sender.user)}@{pageText(session.sender.machine)}
+        </span>
+      )}
       {branch !== null && <span class="row-branch">{pageText(branch)}</span>}
       <span>{pageText(agentLabel)}</span>
       {model !== null && <span title={pageText(model)}>{pageText(shortModel(model))}</span>}
@@ -69,6 +74,10 @@ function Meta({ session }: { readonly session: SessionItem }) {
       {session.isKept && <span>{deletionText(session)}</span>}
     </span>
   );
+}
+
+function senderTitle({ folder }: NonNullable<SessionItem["sender"]>): string {
+  return `User and machine as the sender says; sent to the folder ${pageText(folder)}`;
 }
 
 function Figures({ session }: { readonly session: SessionItem }) {

@@ -93,6 +93,8 @@ const LABELS: Readonly<Record<(typeof FACETS)[number], (value: string) => string
   project: projectNameOf,
   model: shortModel,
   verdict: verdictLabel,
+  machine: (value) => value,
+  user: (value) => value,
 };
 
 /** The filters of the rail that are on: each is a link that removes it. */

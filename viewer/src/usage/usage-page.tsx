@@ -36,6 +36,11 @@ const GROUPS: readonly (readonly [By, string])[] = [
   ["project", "By project"],
   ["model", "By model"],
 ];
+/** If other machines sent sessions. */
+const SENDERS: readonly (readonly [By, string])[] = [
+  ["user", "By user"],
+  ["machine", "By machine"],
+];
 /** Shown at first, if something was used in this time. */
 const RECENT_DAYS = 30;
 /** Reload interval while sessions are counted. */
@@ -88,11 +93,15 @@ function useReport(client: VerbatimClient, days: number, by: By) {
     const left = new AbortController();
     const { signal } = left;
     const again = async (ask: () => Promise<boolean>) => {
-      try {
-        while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-        setFault(null);
-      } catch (cause) {
-        if (!isAbort(cause)) setFault(reasonOf(cause));
+      for (let isDone = false; !isDone; ) {
+        try {
+          isDone = await ask();
+          setFault(null);
+        } catch (cause) {
+          if (isAbort(cause)) return;
+          setFault(reasonOf(cause)); // The server may be back soon.
+        }
+        if (!isDone) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
       }
     };
     const since = days > 0 ? { since: dayAfter(dayIn(Date.now(), tz), 1 - days) } : {};
@@ -128,6 +137,7 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
   const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
   const chart = useMemo(() => chartOf(report, measure), [report, measure]);
   const amount = measure === "cost" ? money : shortCount;
+  const groups = report.users.length > 0 ? [...GROUPS, ...SENDERS] : GROUPS;
   const title = `${measure === "cost" ? "Cost" : "Tokens"} per day (${report.zone})`;
   if (total.responses === 0 && counting !== null) return <Counting counting={counting} />;
   return (
@@ -145,7 +155,7 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
           <div class="usage-head">
             <h2>Over time</h2>
             <UsageChoice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
-            <UsageChoice name="Group" options={GROUPS} chosen={by} choose={setBy} />
+            <UsageChoice name="Group" options={groups} chosen={by} choose={setBy} />
           </div>
           <UsageChart chart={chart} title={title} amount={amount} />
         </section>
@@ -163,6 +173,12 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
           names={projectNames(report.projects.map(({ name }) => name))}
         />
         <SumTable title="Agents" head="Agent" groups={report.agents} measure={measure} />
+        {report.users.length > 0 && (
+          <SumTable title="Users" head="User" groups={report.users} measure={measure} />
+        )}
+        {report.machines.length > 0 && (
+          <SumTable title="Machines" head="Machine" groups={report.machines} measure={measure} />
+        )}
         {tools !== null && <ToolTable tools={tools.tools} />}
       </div>
       <Prices report={report} />

@@ -33,6 +33,8 @@ function reportOf(more: Partial<UsageReport>): UsageReport {
     days: [],
     outside: NONE,
     agents: [],
+    machines: [],
+    users: [],
     projects: [],
     models: [],
     by: "agent",

@@ -35,7 +35,7 @@ export class GuardCopies {
   }
 
   /** Sends what changed since the last call. */
-  async send(): Promise<SendReport> {
+  async send(onProgress: (done: number, total: number) => void = () => {}): Promise<SendReport> {
     await loadDialects();
     const changed: Copy[] = [];
     for (const copy of guardCopies(this.#agent)) {
@@ -44,7 +44,8 @@ export class GuardCopies {
       if (await this.#sender.hasDelivered(session, bytes, sidecarBytes)) this.#note(copy);
       else changed.push(copy);
     }
-    const report = await this.#sender.send(changed.map(({ session }) => session));
+    const sessions = changed.map(({ session }) => session);
+    const report = await this.#sender.send(sessions, onProgress);
     if (report.left.length === 0) for (const copy of changed) this.#note(copy);
     return report;
   }

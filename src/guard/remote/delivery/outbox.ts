@@ -4,6 +4,7 @@
  *
  *     <key>.waiting   durable: the session has, or may get, lines that the server does not have
  *     <key>.json      how far it was delivered; if lost, the server's copy is read back
+ *     sender.json     who sends, as noted with the first session: the name of a machine may change
  *
  * - A session is delivered by one process at a time: the one that holds the lock of its
  *   `<key>.waiting`. Other machines are excluded by the server (remote-stream.ts).
@@ -11,13 +12,15 @@
 
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { badOption } from "../../../core/base/choice.ts";
 import { errnoOf } from "../../../core/base/errors.ts";
 import { writeAtOnce } from "../../../core/base/file-steps.ts";
 import type { Directory, OpenFile } from "../../../core/base/files.ts";
 import type { Host } from "../../../core/base/host.ts";
-import { readSmallFile, replaceFile } from "../../../core/base/replace.ts";
-import type { Remote } from "../remote-url.ts";
-import { streamOf } from "../session-paths.ts";
+import { readSmallFile, replaceFile, replaceFileDurably } from "../../../core/base/replace.ts";
+import { type Sender, senderPath } from "../../../sessions/list/whose.ts";
+import { type Remote, thisSender } from "../remote-url.ts";
+import { isFolder, streamOf } from "../session-paths.ts";
 import { type DeliveredPart, NOTHING_DELIVERED } from "./file-delivery.ts";
 
 /** A session as it is on this machine. */
@@ -43,24 +46,34 @@ export interface DeliveryRecord {
 const WAITING = ".waiting";
 const FIELDS = ["dialect", "root", "path", "file"] as const;
 const KEY_CHARS = 32;
+const SENDER_NAME = "sender.json";
 
 export class SessionOutbox {
-  readonly #remote: Remote;
+  readonly #folder: string;
+  readonly sender: Sender;
   readonly #directory: Directory;
 
-  private constructor(remote: Remote, directory: Directory) {
-    this.#remote = remote;
+  private constructor(folder: string, sender: Sender, directory: Directory) {
+    this.#folder = folder;
+    this.sender = sender;
     this.#directory = directory;
   }
 
   static async open(host: Host, stateDirectory: string, remote: Remote): Promise<SessionOutbox> {
     const name = hashed(`${remote.url}\n${remote.folder}`).slice(0, 16);
     const path = join(stateDirectory, "remote", name);
-    return new SessionOutbox(remote, await host.files.openDirectory(path, { create: true }));
+    const directory = await host.files.openDirectory(path, { create: true });
+    try {
+      return new SessionOutbox(remote.folder, await senderFor(remote, directory), directory);
+    } catch (cause) {
+      directory.close();
+      throw cause;
+    }
   }
 
   streamOf({ dialect, generation, isRows = false, path }: OutgoingSession): string {
-    return streamOf({ folder: this.#remote.folder, dialect, generation, isRows }, path);
+    const [folder, sender] = [this.#folder, this.sender];
+    return streamOf({ folder, sender, dialect, generation, isRows }, path);
   }
 
   /** Notes durably that the session is to be sent. The guard notes nothing: it looks at all. */
@@ -142,6 +155,32 @@ export class SessionOutbox {
   #nameOf(session: OutgoingSession): string {
     return `${this.#keyOf(session)}${WAITING}`;
   }
+}
+
+/**
+ * Who sends to this folder: as noted, else as the user says, else as the system does. The name is
+ * part of every path, so another one would send all sessions again.
+ */
+async function senderFor({ sender, folder }: Remote, directory: Directory): Promise<Sender> {
+  const noted = senderIn(await readSmallFile(directory, SENDER_NAME));
+  if (noted === null) {
+    const first = sender ?? thisSender();
+    await replaceFileDurably(directory, SENDER_NAME, `${JSON.stringify(first)}\n`);
+    return first;
+  }
+  if (sender === null || senderPath(sender) === senderPath(noted)) return noted;
+  const file = join(directory.path, SENDER_NAME);
+  throw badOption(
+    "sender",
+    `is ${sender.user}@${sender.machine}, but ${noted.user}@${noted.machine} has sent sessions to ` +
+      `${folder}; use that, or remove ${file} to send all of them again`,
+  );
+}
+
+function senderIn(text: string | null): Sender | null {
+  const { machine, user } = objectIn(text) ?? {};
+  if (typeof machine !== "string" || typeof user !== "string") return null;
+  return isFolder(machine) && isFolder(user) ? { machine, user } : null;
 }
 
 function openToLock(directory: Directory, name: string): OpenFile | null {

@@ -122,10 +122,20 @@ export class Sender {
     return record.log.offset === log && log > 0 && record.sidecar.offset === sidecar;
   }
 
+  /** As which user and machine it sends: `ada@desk`. */
+  get name(): string {
+    const { user, machine } = this.#parts.outbox.sender;
+    return `${user}@${machine}`;
+  }
+
   /** Sends sessions that this process does not write, one after the other. */
-  async send(sessions: readonly OutgoingSession[]): Promise<SendReport> {
+  async send(
+    sessions: readonly OutgoingSession[],
+    onProgress: (done: number, total: number) => void = () => {},
+  ): Promise<SendReport> {
     const report = new Report();
-    for (const session of sessions) {
+    for (const [done, session] of sessions.entries()) {
+      onProgress(done, sessions.length);
       if (report.broken !== null) await this.#parts.outbox.add(session);
       await report.add(session, () => this.#last(new SessionDelivery(this.#parts, session)));
     }
