@@ -102,7 +102,7 @@ test.each(PAGES)("%s can be followed from its beginning to its end", async (page
       .replace(PORT, port)
       .replaceAll("/tmp/", `${where}/`)
       .replace(/^verbatim serve .*--store .*$/m, "$& --durability memory");
-  const script = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null; wait' EXIT"];
+  const script = ["set -e", "trap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT"];
   for (const block of blocks.filter(isRun)) {
     const { body, line, language, how } = block;
     if (language === "js") await writeFile(join(where, `${line}.mjs`), local(body));
