@@ -26,16 +26,18 @@ import {
   time,
 } from "./schema.ts";
 
-/** `machine` and `user` as the sender says; `folder` as its token allows. */
+/** `machine` and `user` as the sender says; `folder` and `tokens` as the server knows. */
 export interface SessionSender {
   readonly machine: string;
   readonly user: string;
   readonly folder: string;
+  readonly tokens: readonly string[];
 }
 const SENDER: Schema<SessionSender> = object({
   machine: describeSchema(string, "As the sender says, like `user`"),
   user: string,
-  folder: describeSchema(string, "Tokens decide who may send to it"),
+  folder: describeSchema(string, "Where it was sent to, as the server knows"),
+  tokens: describeSchema(list(string), "The names of the tokens that may send there now"),
 });
 
 const SUMMARY = {

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { VerbatimClient } from "../../src/doors/client.ts";
+import { revokeToken, tokenFilePath } from "../../src/server/auth/tokens.ts";
 import { ReceivedSessions } from "../../src/server/received/received-sessions.ts";
 import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
@@ -124,7 +125,8 @@ test("sessions have the machine and the user that sent them: filters, counts, se
   assert.deepEqual(await titles({ machine: "laptop", user: "ada" }), ["ada@laptop"]);
   assert.deepEqual(await titles({ machine: "lap" }), []);
   const { sessions, facets } = await client.sessions.list({ facets: true, user: "ben" });
-  assert.deepEqual(sessions[0]?.sender, { machine: "laptop", user: "ben", folder: "team" });
+  const ben = { machine: "laptop", user: "ben", folder: "team", tokens: [] };
+  assert.deepEqual(sessions[0]?.sender, ben);
   const counts = (choices = facets?.users) => choices?.map((each) => [each.value, each.sessions]);
   // A facet leaves its own filter out of its counts.
   assert.deepEqual(
@@ -162,6 +164,26 @@ test("sessions have the machine and the user that sent them: filters, counts, se
   assert.deepEqual(sums(usage.machines).sort(), ["desk 15", "laptop 30", "this server 15"]);
   assert.deepEqual(usage.series.map(({ name }) => name).sort(), ["ada", "ben", "this server"]);
   assert.equal((await usageOf({ machine: "laptop", user: "ada" })).total.total, 15);
+});
+
+test("a session has the names of the tokens that may send to its folder now", async () => {
+  const server = await startTestServer();
+  const stream = "/sessions/ada/@desk/ada/homeagent/agents/cook/sessions/dinner.jsonl";
+  await receive(server, stream, turn("one"));
+  const { directory } = server;
+  const read = await makeToken(directory, { scopes: ["read"], paths: ["sessions/ada/**"] });
+  const send = ["read", "append"] as const;
+  await makeToken(directory, { name: "all", scopes: send });
+  await makeToken(directory, { name: "ben", scopes: send, paths: ["sessions/ben/**"] });
+  const ada = await makeToken(directory, { name: "Ada", scopes: send, paths: ["sessions/ada/**"] });
+  const client = new VerbatimClient({ url: server.url, token: read.token });
+  const tokens = async () => (await client.sessions.list()).sessions[0]?.sender?.tokens;
+  await until(
+    async () => (await tokens().catch(() => []))?.join() === "Ada",
+    "only Ada's is named",
+  );
+  await revokeToken(nodeHost, tokenFilePath(directory), ada.entry.id, Date.now());
+  await until(async () => (await tokens())?.length === 0, "it is revoked");
 });
 
 test("a server that received sessions shows no examples", async () => {

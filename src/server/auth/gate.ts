@@ -35,6 +35,7 @@ import {
   ALL_PATHS,
   maySeeSessions,
   readTokenFile,
+  seesAllBelow,
   TOKEN_PREFIX,
   type TokenEntry,
   type TokenScope,
@@ -154,6 +155,8 @@ export class TokenGate {
   readonly #options: GateOptions;
   #isRequired: boolean;
   #held: ReadonlyMap<string, HeldToken> = new Map();
+  /** By path; of the tokens as they were last read. */
+  readonly #senders = new Map<string, readonly TokenEntry[]>();
   #fault: VerbatimError | null = null;
   #mark: string | null | undefined;
   #lookAgainAtMs = Number.NEGATIVE_INFINITY;
@@ -189,6 +192,15 @@ export class TokenGate {
     return { token: id, sha256, needs, paths: held.globs && paths };
   }
 
+  /** The names of the tokens for some paths that may send below this one. */
+  sendersBelow(path: string): readonly string[] {
+    if (!this.isRequired) return [];
+    const entries = this.#senders.get(path) ?? this.#tokensFor(path);
+    this.#senders.set(path, entries);
+    const nowMs = this.#options.nowMs();
+    return entries.filter((each) => tokenState(each, nowMs) === "valid").map(({ name }) => name);
+  }
+
   /** Whether the pass would be admitted now. */
   holds({ sha256, needs }: Admission): boolean {
     if (!this.isRequired && this.#options.browsers === null) return true;
@@ -196,6 +208,13 @@ export class TokenGate {
     if (held === undefined) return false;
     const isValid = tokenState(held.entry, this.#options.nowMs()) === "valid";
     return isValid && needs.every((need) => isAllowed(held, need));
+  }
+
+  #tokensFor(path: string): readonly TokenEntry[] {
+    const entries = [...this.#held.values()].flatMap(({ entry, globs }) => (globs ? [entry] : []));
+    return entries.filter(({ scopes, paths }) => {
+      return scopes.includes("append") && seesAllBelow(paths, path);
+    });
   }
 
   #heldBy({ headers: { authorization } }: IncomingMessage): HeldToken {
@@ -224,6 +243,7 @@ export class TokenGate {
       this.#mark = mark;
       const entries = readTokenFile(tokenPath);
       this.#held = new Map(entries.map((entry) => [entry.sha256, heldOf(entry)]));
+      this.#senders.clear();
       this.#fault = null;
       if (entries.length > 0) this.#isRequired = true;
     } catch (cause) {

@@ -135,7 +135,7 @@ export async function listPage(
     const { id, logPath } = row;
     if (service.verdicts.isOld(verdict, listed.judgedMs)) old.push({ store, id, logPath });
     const isLive = !isMissing && (await service.isLive(store, known.row));
-    return sessionItem(store, { ...listed, ...known }, { isLive, isMissing });
+    return sessionItem(service, store, { ...listed, ...known }, { isLive, isMissing });
   };
   const examinedMax = service.limits.rowsExaminedMax;
   const sources = await sourcesOf(service, stores, asked);

@@ -148,7 +148,7 @@ export async function sessionsMount(
 }
 
 function serviceOf(
-  { options, settings, time, onFault }: ServerContext,
+  { options, settings, gate, time, onFault }: ServerContext,
   { demo, received }: SharedParts,
 ): SessionService {
   return new SessionService({
@@ -156,6 +156,7 @@ function serviceOf(
     roots: options.roots ?? [],
     moreRoots: () => (demo?.isShown ? [demo.root] : []),
     received: () => received?.stores() ?? [],
+    sendersBelow: (path) => gate.sendersBelow(path),
     cwd: process.cwd(),
     limits: settings.sessions,
     nowMs: time.nowMs,
@@ -217,7 +218,7 @@ async function answerMissing(
   const answer =
     part === "verify"
       ? await sessions.verdicts.verify(store, session)
-      : { ...sessionItem(store, facts, { isLive: false, isMissing: true }), ...ends };
+      : { ...sessionItem(sessions, store, facts, { isLive: false, isMissing: true }), ...ends };
   answerJsonText(response, JSON.stringify(answer), sessions.room);
   return true;
 }

@@ -55,6 +55,8 @@ export interface SessionServiceOptions {
   readonly moreRoots?: () => readonly string[];
   /** Stores of received sessions, at this moment. */
   readonly received?: () => readonly ReceivedStore[];
+  /** The names of the tokens that may send below a path. */
+  readonly sendersBelow?: (path: string) => readonly string[];
   readonly cwd: string;
   readonly limits: SessionLimits;
   readonly nowMs: () => number;
@@ -113,11 +115,14 @@ export class SessionService {
   /** Reported faults: the fault of a session is reported once. */
   readonly #told = new Set<string>();
 
+  readonly sendersBelow: (path: string) => readonly string[];
+
   constructor(options: SessionServiceOptions) {
     const { host, roots, cwd, limits, nowMs } = options;
     this.#options = options;
     this.host = host;
     this.limits = limits;
+    this.sendersBelow = options.sendersBelow ?? (() => []);
     this.nowMs = nowMs;
     this.roots = new SessionRoots(roots, cwd, {
       more: options.moreRoots,

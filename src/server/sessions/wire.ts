@@ -38,12 +38,14 @@ export function answerJsonText(response: ServerResponse, text: string, room: Ans
 
 /** A session in the list and on its own. */
 export function sessionItem(
+  { sendersBelow }: Pick<SessionService, "sendersBelow">,
   store: ServedStore,
   { row, isCurrent, cost, verdict }: ItemFacts,
   { isLive, isMissing = false }: { readonly isLive: boolean; readonly isMissing?: boolean },
 ): SessionItem {
   const { id, logPath, mtimeMs, size, ...summary } = row;
   const state = guardState(store.dialect, store.root, logPath);
+  const { path = "" } = store;
   const sender = senderOf(store.root);
   return {
     id: urlIdOf(store, id),
@@ -51,7 +53,7 @@ export function sessionItem(
     dialect: store.dialect,
     root: store.root,
     program: programOf(store.dialect),
-    sender: sender && { ...sender, folder: folderIn(store) },
+    sender: sender && { ...sender, folder: folderIn(path), tokens: [...sendersBelow(path)] },
     ...summary,
     agentLabel: agentOf({ dialect: store.dialect, agent: row.agent }),
     cost,
@@ -65,8 +67,8 @@ export function sessionItem(
   };
 }
 
-/** The folder on this server that it was sent to. Tokens decide who may send there. */
-function folderIn({ path = "" }: ServedStore): string {
+/** Of `/sessions/<folder>/…` (docs/formats/remote.md). */
+function folderIn(path: string): string {
   return path.split("/")[2] ?? "";
 }
 
@@ -78,7 +80,7 @@ export async function itemOf(service: SessionService, served: ServedSession): Pr
   const rowFacts = catalog && (await readRowFacts(catalog, store.dialect, store.root, session.id));
   const { cost, verdict } = { cost: facts.row.spend, verdict: null, ...rowFacts };
   const isLive = await service.isLive(store, facts.row);
-  return sessionItem(store, { ...facts, cost, verdict }, { isLive });
+  return sessionItem(service, store, { ...facts, cost, verdict }, { isLive });
 }
 
 /** A row, and what else is known of its session. */

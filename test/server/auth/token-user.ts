@@ -9,14 +9,15 @@ import {
 } from "../../../src/server/auth/tokens.ts";
 
 export interface Wanted {
+  readonly name?: string;
   readonly scopes?: readonly TokenScope[];
   readonly paths?: readonly string[];
   readonly expiresAtMs?: number;
 }
 
 export function makeToken(directory: string, wanted: Wanted = {}): Promise<NewToken> {
-  const { scopes = ["admin"], paths = ["**"], expiresAtMs = null } = wanted;
-  const request = { name: "test", scopes, paths, expiresAtMs };
+  const { name = "test", scopes = ["admin"], paths = ["**"], expiresAtMs = null } = wanted;
+  const request = { name, scopes, paths, expiresAtMs };
   return createToken(nodeHost, tokenFilePath(directory), request, Date.now());
 }
 

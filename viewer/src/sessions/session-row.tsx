@@ -76,8 +76,9 @@ function Meta({ session }: { readonly session: SessionItem }) {
   );
 }
 
-function senderTitle({ folder }: NonNullable<SessionItem["sender"]>): string {
-  return `User and machine as the sender says; sent to the folder ${pageText(folder)}`;
+function senderTitle({ folder, tokens }: NonNullable<SessionItem["sender"]>): string {
+  const by = tokens.length > 0 ? `, where these tokens may send: ${tokens.join(", ")}` : "";
+  return pageText(`User and machine as the sender says; sent to the folder ${folder}${by}`);
 }
 
 function Figures({ session }: { readonly session: SessionItem }) {
