@@ -90,9 +90,9 @@ const WANTED: readonly Guess[] = [
     names: ["token", "tokens", "login", "logout", "auth"],
   },
   {
-    use: "verbatim search WORDS",
-    does: "finds sessions by what is in them; they have titles, and no tags",
-    names: ["tag", "tags", "label", "note"],
+    use: "verbatim ls --tag TAG",
+    does: "lists sessions with a tag; `annotate` of verbatim-log/history tags, stars and renames",
+    names: ["tag", "tags", "label", "note", "notes", "star", "rename"],
   },
   {
     use: "verbatim help options",

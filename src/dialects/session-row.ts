@@ -23,6 +23,9 @@ export interface SessionRow extends Summary {
   /** Of the log when it was summarised. */
   readonly size: number;
   readonly mtimeMs: number;
+  /** Of the user's notes, which no catalog has: a star, and the session's own title if renamed. */
+  readonly starred?: boolean;
+  readonly recordedTitle?: string | null;
 }
 
 export const SESSION_SORTS = [

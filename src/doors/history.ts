@@ -42,6 +42,7 @@ export type { RestoredFile } from "../guard/restore.ts";
 export type { GuardPass } from "../guard/root-guard.ts";
 export type { DoctorFinding } from "../history/doctor.ts";
 export type { History } from "../history/history.ts";
+export type { NoteChanges, NotedSession, NoteOptions } from "../history/notes.ts";
 export type {
   Cancellable,
   DoctorOptions,
@@ -69,6 +70,8 @@ export type { ListedSession } from "../history/session-list.ts";
 export type { SharedLink } from "../history/shares.ts";
 export type { HistoryUsage, UsageGroup } from "../history/usage.ts";
 export type { HistoryVerdict } from "../history/verdicts.ts";
+export type { NotedEntry, NoteState } from "../sessions/notes/note-state.ts";
+export type { FoundEntryNotes } from "../sessions/notes/noted-entries.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { Reason } from "../trust/proof/disclosure/statement.ts";

@@ -27,6 +27,10 @@ export interface SessionFilter {
   /** Last changed then or later, and before then: milliseconds since 1970. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** Of the user's notes, or the session's own. */
+  readonly tag?: string | undefined;
+  /** True: only those that the user starred. */
+  readonly starred?: boolean | undefined;
 }
 
 export class ChosenSessions {
@@ -58,12 +62,14 @@ export class ChosenSessions {
   }
 
   has(session: SessionSummary): boolean {
-    const { agent, model, status, title, since, until } = this.#filter;
+    const { agent, model, status, title, since, until, tag, starred } = this.#filter;
     if (agent !== undefined && !isAgentMeant(session, agent)) return false;
     if (this.#isProject?.(session) === false) return false;
     if (model !== undefined && !isPart(model, session.model)) return false;
     if (status !== undefined && session.status !== status) return false;
-    if (title !== undefined && !isPart(title, session.title)) return false;
+    if (title !== undefined && !hasTitle(session, title)) return false;
+    if (tag !== undefined && !session.tags.includes(tag)) return false;
+    if (starred === true && session.starred !== true) return false;
     const at = session.updatedAt === null ? session.mtimeMs : Date.parse(session.updatedAt);
     return (since === undefined || at >= since) && (until === undefined || at < until);
   }
@@ -77,6 +83,11 @@ export class ChosenSessions {
     if (parent === null || parent === id || !program || program.hasForks) return false;
     return this.#found.has(keyOf({ dialect, root }, parent));
   }
+}
+
+/** A session that the user renamed is found by either title. */
+function hasTitle({ title, recordedTitle = null }: SessionSummary, part: string): boolean {
+  return isPart(part, title) || isPart(part, recordedTitle);
 }
 
 function isPart(part: string, text: string | null): boolean {

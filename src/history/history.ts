@@ -11,6 +11,7 @@ import type { Host } from "../core/base/host.ts";
 import type { RestoredFile } from "../guard/restore.ts";
 import type { GuardPass } from "../guard/root-guard.ts";
 import type { DoctorFinding } from "./doctor.ts";
+import type { NoteChanges, NotedSession, NoteOptions } from "./notes.ts";
 import {
   checkCall,
   DOCTOR_OPTIONS,
@@ -23,6 +24,7 @@ import {
   type HistorySearchOptions,
   type HistoryUsageOptions,
   type HistoryVerifyOptions,
+  NOTE_OPTIONS,
   PROVE_OPTIONS,
   type ProveOptions,
   REDACT_OPTIONS,
@@ -77,6 +79,10 @@ export interface History {
   doctor(options?: DoctorOptions): AsyncIterable<DoctorFinding>;
   /** Writes a copy of the guard back where its agent finds it. */
   restore(session: string, options?: RestoreOptions): Promise<RestoredFile>;
+  /** Your own notes on a session and its entries: stars, titles, tags and notes. */
+  notes(session: string): Promise<NotedSession>;
+  /** Changes them, in a file of your own: the session's file stays as it is. */
+  annotate(session: string, changes: NoteChanges, options?: NoteOptions): Promise<void>;
 }
 
 /** The history of a host. Throws BAD_SETTING. */
@@ -183,6 +189,19 @@ class OpenedHistory implements History {
     checkCall("restore", options, RESTORE_OPTIONS);
     const { restoreSession } = await import("./guard.ts");
     return restoreSession(this.#places, session, options);
+  }
+
+  async notes(session: string): Promise<NotedSession> {
+    checkKind("session", session, "text");
+    const { sessionNotes } = await import("./notes.ts");
+    return sessionNotes(this.#places, session);
+  }
+
+  async annotate(session: string, changes: NoteChanges, options: NoteOptions = {}): Promise<void> {
+    checkKind("session", session, "text");
+    checkCall("annotate", options, NOTE_OPTIONS);
+    const { annotateSession } = await import("./notes.ts");
+    return annotateSession(this.#places, session, changes, options);
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { SESSION_STATUSES, type SessionStatus } from "../core/model/summary.ts";
 import { SESSION_SORTS, type SessionSort } from "../dialects/session-row.ts";
 import { type CheckpointProfile, LEGACY_PROFILE } from "../trust/proof/envelopes.ts";
+import type { NoteOptions } from "./notes.ts";
 import type { HistoryOptions } from "./places.ts";
 
 /** What every method takes that may run for long. */
@@ -30,6 +31,10 @@ export interface SessionChoice extends Cancellable {
   readonly since?: string;
   /** Last changed on that day or before it, or before that time. */
   readonly until?: string;
+  /** With this tag: yours, or the session's own. */
+  readonly tag?: string;
+  /** True: only those that you starred. */
+  readonly starred?: boolean;
 }
 
 export interface HistoryFilter extends SessionChoice {
@@ -173,6 +178,8 @@ const CHOICE: Kinds<SessionChoice> = {
   model: "text",
   since: "time",
   until: "time",
+  tag: "text",
+  starred: "boolean",
 };
 const WITHHELD: Kinds<Withheld> = {
   texts: "texts",
@@ -269,6 +276,8 @@ export const RESTORE_OPTIONS: Kinds<RestoreOptions> = {
   version: "number",
   force: "boolean",
 };
+
+export const NOTE_OPTIONS: Kinds<NoteOptions> = { entry: "count" };
 
 export const HISTORY_OPTIONS: Kinds<HistoryOptions> = {
   roots: "texts",

@@ -108,10 +108,10 @@ export async function sessionChoice(
   places: Places,
   choice: SessionChoice,
 ): Promise<{ readonly stores: readonly FoundStore[]; readonly isChosen: IsChosen }> {
-  const { agent, project, model, since, until, signal } = choice;
+  const { agent, project, model, since, until, tag, starred, signal } = choice;
   const chosen = new ChosenSessions(filterOf(choice), places.cwd);
   const stores = chosen.storesOf(await places.stores());
-  if ((agent ?? project ?? model ?? since ?? until) === undefined) {
+  if ((agent ?? project ?? model ?? since ?? until ?? tag) === undefined && starred !== true) {
     return { stores, isChosen: () => true };
   }
   const page = await listPage(stores, {

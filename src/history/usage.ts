@@ -4,7 +4,7 @@ import type { Host } from "../core/base/host.ts";
 import { projectFilter } from "../sessions/list/whose.ts";
 import type { LedgerFile } from "../usage/ledger/pack.ts";
 import { openUsage } from "../usage/open-usage.ts";
-import { agentNameOf, agentNames, fileFilter } from "../usage/report/agent-choice.ts";
+import { agentNameOf, agentNames, fileFilter, filesOf } from "../usage/report/agent-choice.ts";
 import { type CountedUsage, sessionNameIn } from "../usage/report/counted-usage.ts";
 import { Days, type Period } from "../usage/report/days.ts";
 import {
@@ -19,6 +19,7 @@ import {
 } from "../usage/report/groups.ts";
 import type { HistoryUsageOptions, UsageGrouping } from "./options.ts";
 import type { Places } from "./places.ts";
+import { type ListedSession, listSessions } from "./session-list.ts";
 
 export interface UsageGroup extends Group {
   /** Of a session, by `session`; else null. */
@@ -67,16 +68,33 @@ export async function countUsage(
   const { project } = options;
   const isProject = project === undefined ? undefined : projectFilter(project, cwd);
   const isChosen = fileFilter(options.agent, isProject) ?? (() => true);
+  const isNoted = await notedFiles(places, options);
   const isWanted = (file: LedgerFile) => {
     // What was counted of sessions that are gone counts, too, unless places are named.
     const isHere = places.isEverywhere || roots.has(`${file.dialect}\0${file.root}`);
-    return isHere && isChosen(file);
+    return isHere && isChosen(file) && isNoted(file);
   };
   const grouping = await groupingOf(places, usage, days, by, isWanted);
   const rows = usage.chosen(days, { since, until, isWanted, model: model?.toLowerCase() });
   const counted = groupBy(usage, rows, grouping).sort(orderOf(by));
   const groups = by === "session" ? await titled(host, usage, counted) : counted.map(untitled);
   return { by, zone: days.zone, groups, total: totalOf(counted), unreadable };
+}
+
+/** Those of sessions with the user's tag or star, if they are asked for. */
+async function notedFiles(
+  places: Places,
+  { tag, starred, signal }: HistoryUsageOptions,
+): Promise<(file: LedgerFile) => boolean> {
+  if (tag === undefined && starred !== true) return () => true;
+  const sessions: ListedSession[] = [];
+  const filter = {
+    ...(starred && { starred }),
+    ...(tag !== undefined && { tag }),
+    ...(signal && { signal }),
+  };
+  for await (const each of listSessions(places, filter)) sessions.push(each);
+  return filesOf(sessions);
 }
 
 const untitled = (group: Group): UsageGroup => ({ ...group, title: null });

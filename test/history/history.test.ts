@@ -1,7 +1,7 @@
 /** The history of a program: which sessions it finds, how it stops, and what it refuses. */
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { type History, openHistory } from "../../src/doors/history.ts";
@@ -53,6 +53,47 @@ test("a filter means a session by its agent, project, title, model, status and t
   ] as const) {
     assert.deepEqual(await namesIn(history, filter), names, JSON.stringify(filter));
   }
+});
+
+test("notes are the user's: they rename, tag and star a session, and its file stays", async () => {
+  const { home, project } = await historyHome();
+  const history = openHistory({ cwd: project });
+  const path = join(home, ".claude/projects/-home-me-app/s1.jsonl");
+  const before = readFileSync(path);
+  await history.annotate("s1", { starred: true, title: "Mine", tags: ["bug"] });
+  await history.annotate("s1", { note: "Look here" }, { entry: 0 });
+  await history.annotate("thread-2", { tags: ["bug"] });
+
+  assert.ok(readFileSync(path).equals(before));
+  const { starred, title, tags, note, entries } = await history.notes("s1");
+  assert.deepEqual(
+    { starred, title, tags, note },
+    { starred: true, title: "Mine", tags: ["bug"], note: null },
+  );
+  assert.deepEqual(
+    entries.map(({ start, note, isChanged }) => [start, note, isChanged]),
+    [[0, "Look here", false]],
+  );
+  const [session] = await allOf(history.sessions({ starred: true }));
+  assert.deepEqual(
+    [session?.name, session?.title, session?.recordedTitle, session?.starred, session?.tags],
+    ["s1", "Mine", "Why does the webhook fail?", true, ["bug"]],
+  );
+  assert.deepEqual(await namesIn(history, { tag: "bug" }), ["thread-2", "s1"]);
+  assert.deepEqual(await namesIn(history, { tag: "bu" }), []);
+  for (const part of ["min", "webhook"]) {
+    assert.deepEqual(await namesIn(history, { title: part }), ["s1"], part);
+  }
+  assert.equal((await (await history.get("s1")).summary())?.title, "Mine");
+  const [found] = await allOf(history.search("webhook", { tag: "bug" }));
+  assert.equal(found?.title, "Mine");
+
+  for (const entry of [1, before.length, before.length + 9]) {
+    const call = history.annotate("s1", { starred: true }, { entry });
+    assert.equal((await refusal(call, "BAD_NOTE")).details.field, "entry");
+  }
+  writeFileSync(path, before.toString().replace("webhook", "WEBHOOK"));
+  assert.equal((await history.notes("s1")).entries[0]?.isChanged, true);
 });
 
 test("search, usage and scan take the filters of the commands", async () => {

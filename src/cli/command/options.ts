@@ -32,6 +32,8 @@ export const FILTER_OPTIONS: readonly CommandOption[] = [
   { flags: "--since <when>", summary: "only from this day or time on: 2026-11-15, 7d, 12h" },
   { flags: "--until <when>", summary: "only up to this day or time, the day included" },
   { flags: "--model <name>", summary: "only with this model, or one whose name contains it" },
+  { flags: "--tag <tag>", summary: "only with this tag: yours, or the session's own" },
+  { flags: "--starred", summary: "only those that you starred" },
 ].map((option) => ({ ...option, isShared: true }));
 
 /** For commands that verify one session. */

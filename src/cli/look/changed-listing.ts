@@ -14,6 +14,7 @@ import { keptListingPath } from "../../core/base/node-paths.ts";
 import { compareRows, rowLineOf, type SessionRow } from "../../dialects/session-row.ts";
 import { bareRow, CATALOG_VERSION } from "../../sessions/catalog/table.ts";
 import { keepText, readCachedText } from "../../sessions/catalog/text-cache.ts";
+import { withNotes } from "../../sessions/list/list-page.ts";
 import { rowPlaceOf, type SessionLine } from "../../sessions/store/list.ts";
 import type { KeptSummary } from "../../sessions/summary/grown-summary.ts";
 import type { ChangedLog } from "./changed-logs.ts";
@@ -52,11 +53,14 @@ export async function changedListing(
     const sessions: SessionLine[] = [];
     const before = readSummaries(nowMs);
     const now = new Map<string, KeptSummary>();
+    const noted = await withNotes("updated", (warning) => {
+      throw new Error(warning);
+    });
     for (const each of changed) {
       const of = JSON.stringify([each.store.dialect, each.store.root, each.log.id]);
       const read = await sessionOf(each, before.get(of));
       if (read === null) return null;
-      sessions.push(read.session);
+      sessions.push(noted(read.session));
       if (read.kept !== null) now.set(of, read.kept);
     }
     keepSummaries(now, before);

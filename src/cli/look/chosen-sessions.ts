@@ -21,7 +21,7 @@ export interface SessionChoice extends SessionFilter {
   readonly cwd: string;
 }
 
-const FILTERS = ["agent", "project", "since", "until", "model"] as const;
+const FILTERS = ["agent", "project", "since", "until", "model", "tag", "starred"] as const;
 
 export function hasFilter(options: Run["options"]): boolean {
   return FILTERS.some((name) => options[name] !== undefined);
@@ -40,6 +40,8 @@ export function filterOf(options: Run["options"]): SessionFilter {
     since: time("--since", options.since)?.from,
     until: time("--until", options.until)?.to,
     model: textOption("--model", options.model)?.toLowerCase(),
+    tag: textOption("--tag", options.tag),
+    starred: options.starred === true ? true : undefined,
   };
 }
 
@@ -49,6 +51,12 @@ export async function chosenSessions(
   isAll = false,
 ): Promise<SessionSummary[]> {
   return listChosen({ ...filterOf(options), isAll }, whereOf(options), io);
+}
+
+/** Those with the user's tag or star that the filters name. */
+export async function notedSessions({ options, io }: Run): Promise<SessionSummary[]> {
+  const { tag, starred } = filterOf(options);
+  return listChosen({ tag, starred, isAll: true }, whereOf(options), io);
 }
 
 /** Whether a session is one that the filters mean, by its place and id; null: all are. */
@@ -130,12 +138,12 @@ export class ShownSessions {
 
   /** Why nothing is shown; throws wrong usage if there is no such agent. */
   whyNone(): string | null {
-    const { agent, project, since, until, model } = this.#choice;
+    const { agent, project, since, until, model, tag, starred } = this.#choice;
     if (!this.#isAgentKnown && !isKnownAgent(agent ?? "")) {
       const names = [...[...this.#agents].sort(), ...knownAgents()].slice(0, NAMES_LISTED_MAX);
       throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
     }
-    if (project === undefined || (since ?? until ?? model) !== undefined) {
+    if (project === undefined || (since ?? until ?? model ?? tag ?? starred) !== undefined) {
       const given = FILTERS.filter((name) => this.#choice[name] !== undefined);
       if (given.length === 0) return null;
       return given.join() === "agent" ? `no sessions of ${agent}` : "no session fits the filters";

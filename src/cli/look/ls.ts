@@ -3,7 +3,7 @@
  * without reading a log twice.
  */
 
-import { headsPath, keptListingPath } from "../../core/base/node-paths.ts";
+import { headsPath, keptListingPath, notesPath } from "../../core/base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs } from "../../dialects/find.ts";
 import type { FoundLog, SessionSort } from "../../dialects/session-row.ts";
@@ -71,7 +71,7 @@ export interface ListingOptions {
 }
 
 /** Changes when the same sessions are printed differently. */
-const TEXT_VERSION = 3;
+const TEXT_VERSION = 4;
 
 /** A session that changed this recently will change again: its text is not worth caching. */
 const REST_MS = 2000;
@@ -268,7 +268,7 @@ export async function printIds(where: StoreLookup, isGone: boolean, io: Io): Pro
 
 /** Sessions with a pinned head and no log; without pins nothing is loaded. */
 async function goneFrom(where: StoreLookup): Promise<readonly GoneSession[]> {
-  if (pinsStamp() === null) return [];
+  if (stampOf(headsPath()) === null) return [];
   const { nodeHost } = await import("../../core/base/node-host.ts");
   const { goneSessions } = await import("../../sessions/list/gone-sessions.ts");
   return goneSessions(nodeHost, [where]);
@@ -283,10 +283,10 @@ function missingWarning(gone: readonly GoneSession[]): string {
   );
 }
 
-/** State of the pins file, which determines the missing sessions; null for no file. */
-function pinsStamp(): string | null {
-  const stats = statOf(headsPath());
-  return stats === undefined ? null : `${stats.size} ${stats.mtimeMs}`;
+/** State of a file of the user's; null for no file. */
+function stampOf(path: string): string | null {
+  const stats = statOf(path);
+  return stats === undefined ? null : `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
 }
 
 /** The logs of all stores, lazily. */
@@ -319,7 +319,8 @@ function questionOf(
 ): string {
   const places = stores.map(({ dialect, root }) => [dialect, root]);
   const chosen = choice.project === undefined ? choice : { ...choice, cwd };
-  const stamps = [pinsStamp(), guardStamp()];
+  // Pins determine the missing sessions; notes are shown with the others.
+  const stamps = [stampOf(headsPath()), stampOf(notesPath()), guardStamp()];
   return JSON.stringify([CATALOG_VERSION, TEXT_VERSION, places, sort, isJson, chosen, stamps]);
 }
 

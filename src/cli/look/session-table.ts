@@ -60,7 +60,7 @@ function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOption
       updatedAt(session),
       session.project ?? NONE,
       session.branch ?? NONE,
-      `${session.erased ? `[${erasedText(session.erased)}] ` : ""}${session.title ?? NONE}`,
+      `${session.erased ? `[${erasedText(session.erased)}] ` : ""}${notedTitle(session)}`,
     ];
   });
   const columns = PIPE_COLUMNS.filter((column) => costs !== null || column !== COST);
@@ -69,7 +69,14 @@ function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOption
 
 const NONE = "–";
 
-const titleOf: Cell = ({ title, erased }) => `${erased ? "[text erased] " : ""}${title ?? NONE}`;
+const titleOf: Cell = (session) => {
+  return `${session.erased ? "[text erased] " : ""}${notedTitle(session)}`;
+};
+
+/** With the user's star before it, and the tags after it. */
+function notedTitle({ title, starred, tags }: SessionSummary): string {
+  return [...(starred ? ["★"] : []), title ?? NONE, ...tags.map((tag) => `#${tag}`)].join(" ");
+}
 
 /** Of the width, what a title gets at least if it is that long. */
 export const TITLE_SHARE = 0.4;

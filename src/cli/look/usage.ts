@@ -2,11 +2,15 @@
 
 import { nodeHost } from "../../core/base/node-host.ts";
 import { loadDialects } from "../../dialects/all.ts";
-import type { ProjectFilter } from "../../sessions/catalog/page.ts";
 import { projectFilter } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
-import { agentNames, fileFilter } from "../../usage/report/agent-choice.ts";
+import {
+  agentNames,
+  type FileFilter,
+  fileFilter,
+  filesOf,
+} from "../../usage/report/agent-choice.ts";
 import { type CountedUsage, sessionNameIn } from "../../usage/report/counted-usage.ts";
 import {
   Days,
@@ -54,15 +58,18 @@ async function printStatus(io: Run["io"]): Promise<number> {
   return error === null ? 0 : 1;
 }
 
-async function printUsage({ options, io }: Run, report: UsageReport): Promise<number> {
+async function printUsage(run: Run, report: UsageReport): Promise<number> {
+  const { options, io } = run;
   const project = textOption("--project", options.project);
+  const isProject = project === undefined ? undefined : projectFilter(project, process.cwd());
+  const isNoted = await notedFiles(run);
   return openReports({
     io,
     report,
     since: textOption("--since", options.since),
     until: textOption("--until", options.until),
     agent: textOption("--agent", options.agent),
-    isProject: project === undefined ? undefined : projectFilter(project, process.cwd()),
+    isMeant: allOf(isProject, isNoted),
     model: textOption("--model", options.model)?.toLowerCase(),
     zone: textOption("--tz", options.tz),
     format: options.json === true ? "json" : options.csv === true ? "csv" : "text",
@@ -73,13 +80,26 @@ async function printUsage({ options, io }: Run, report: UsageReport): Promise<nu
   });
 }
 
+/** Files of sessions with the user's tag or star, if the filters name one. */
+async function notedFiles(run: Run): Promise<FileFilter | undefined> {
+  if (run.options.tag === undefined && run.options.starred !== true) return undefined;
+  const { notedSessions } = await import("./chosen-sessions.ts");
+  return filesOf(await notedSessions(run));
+}
+
+/** Undefined: every file. */
+function allOf(...filters: readonly (FileFilter | undefined)[]): FileFilter | undefined {
+  if (filters.every((filter) => filter === undefined)) return undefined;
+  return (file) => filters.every((filter) => filter?.(file) !== false);
+}
+
 export type UsageReport = (typeof REPORTS)[number] | "glance";
 
 export interface ReportOptions {
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly agent: string | undefined;
-  readonly isProject: ProjectFilter | undefined;
+  readonly isMeant: FileFilter | undefined;
   readonly model: string | undefined;
   readonly io: Io;
   readonly report: UsageReport;
@@ -190,12 +210,12 @@ async function sessionNames(
 
 async function reportRows(
   { usage, source, days, range, nowMs }: ReportSource,
-  { report, agent, isProject, model }: ReportOptions,
+  { report, agent, isMeant, model }: ReportOptions,
 ): Promise<Group[]> {
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
   const byRows = (textOf: (file: LedgerFile) => string) => {
-    const isWanted = fileFilter(agent, isProject) ?? (() => true);
+    const isWanted = fileFilter(agent, isMeant) ?? (() => true);
     const rows = usage.chosen(days, { ...range, isWanted, model });
     return groupBy(usage, rows, byFile(usage, textOf));
   };
@@ -210,7 +230,7 @@ async function reportRows(
     case "directive": {
       const names = await agentNames(
         nodeHost,
-        usage.ledger.files.filter(fileFilter(agent, isProject) ?? Boolean),
+        usage.ledger.files.filter(fileFilter(agent, isMeant) ?? Boolean),
       );
       return byCost(byRows(({ index }) => names[index] ?? ""));
     }

@@ -150,6 +150,9 @@ export interface HistoryErrors extends VerifyErrors {
   /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
   CATALOG_UNAVAILABLE: { path: string; problem: string };
   SEARCH_QUERY: { reason: string };
+  /** A title, tag or note that is not allowed; and the file with them, which cannot be used. */
+  BAD_NOTE: { field: string; reason: string };
+  NOTES_REFUSED: { path: string; reason: string };
   SHARES_REFUSED: { path: string; reason: string };
   SHARE_NOT_FOUND: { share: string };
 }

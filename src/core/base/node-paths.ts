@@ -49,6 +49,11 @@ export function storesPath(): string {
   return join(userPaths().stateDirectory, "stores.jsonl");
 }
 
+/** The user's own notes on sessions (docs/formats/notes.md). */
+export function notesPath(): string {
+  return join(userPaths().stateDirectory, "notes.jsonl");
+}
+
 /** The last session listing: a cache, safe to delete. */
 export function keptListingPath(): string {
   return join(xdg(process.env, "XDG_CACHE_HOME", ".cache"), "verbatim", "last-listing");

@@ -30,13 +30,24 @@ export interface UserFileRules {
   readonly followsLinks?: boolean;
 }
 
-/** The file's text, or why it is refused and what to do. */
-export type UserFile =
-  | { readonly text: string; readonly fault: null }
+/** The file's text, or its bytes, or why it is refused and what to do. */
+export type UserFile<Content = string> =
+  | { readonly text: Content; readonly fault: null }
   | { readonly text: null; readonly fault: string };
 
 /** Reads a small text file; null when it is missing. */
 export function readUserFile(path: string, rules: UserFileRules): UserFile | null {
+  const file = readUserBytes(path, rules);
+  if (file === null || file.text === null) return file;
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true }).decode(file.text), fault: null };
+  } catch {
+    return refused("it is not UTF-8");
+  }
+}
+
+/** The same of a file in which some bytes may be no text. */
+export function readUserBytes(path: string, rules: UserFileRules): UserFile<Buffer> | null {
   let descriptor: number;
   try {
     const noLink = rules.followsLinks === true ? 0 : O_NOFOLLOW;
@@ -55,7 +66,7 @@ export function readUserFile(path: string, rules: UserFileRules): UserFile | nul
     if (fault !== null) return refused(fault);
     // Before any byte of it takes memory.
     if (stats.size > rules.bytesMax) return refused(tooLarge(rules.bytesMax));
-    return readText(descriptor, rules.bytesMax);
+    return readBytes(descriptor, rules.bytesMax);
   } catch (cause) {
     throw ioError(path, "reading", cause);
   } finally {
@@ -118,7 +129,7 @@ function tooLarge(bytesMax: number): string {
   return `it is larger than ${bytesMax} bytes`;
 }
 
-function readText(descriptor: number, bytesMax: number): UserFile {
+function readBytes(descriptor: number, bytesMax: number): UserFile<Buffer> {
   // Most files are far smaller than their limit, and may be read often.
   let bytes = Buffer.allocUnsafe(Math.min(bytesMax + 1, FIRST_BYTES));
   let length = 0;
@@ -131,15 +142,10 @@ function readText(descriptor: number, bytesMax: number): UserFile {
     count = readSync(descriptor, bytes, length, bytes.length - length, null);
   }
   if (length > bytesMax) return refused(tooLarge(bytesMax));
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, length));
-    return { text, fault: null };
-  } catch {
-    return refused("it is not UTF-8");
-  }
+  return { text: bytes.subarray(0, length), fault: null };
 }
 
-function refused(fault: string): UserFile {
+function refused(fault: string) {
   return { text: null, fault };
 }
 

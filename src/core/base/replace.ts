@@ -22,7 +22,7 @@ export function replaceFile(directory: Directory, name: string, text: string): v
 export async function replaceFileDurably(
   directory: Directory,
   name: string,
-  text: string,
+  text: string | Uint8Array,
 ): Promise<void> {
   try {
     const file = openTemporary(directory, name, text);
@@ -61,10 +61,10 @@ export async function readSmallFile(directory: Directory, name: string): Promise
 }
 
 /** Always creates a new file: truncating one makes ext4 flush it on close, which is slow. */
-function openTemporary(directory: Directory, name: string, text: string): OpenFile {
+function openTemporary(directory: Directory, name: string, text: string | Uint8Array): OpenFile {
   const file = openAgain(directory, `${name}.tmp`);
   try {
-    writeAtOnce(file, new TextEncoder().encode(text));
+    writeAtOnce(file, typeof text === "string" ? new TextEncoder().encode(text) : text);
     return file;
   } catch (cause) {
     file.close();

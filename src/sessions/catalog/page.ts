@@ -22,6 +22,9 @@ export interface ListFilter {
   /** Last changed at `since` or later, and before `until`. */
   readonly since?: string | null | undefined;
   readonly until?: string | null | undefined;
+  /** Of the user's notes or the session's own; `starred`: only those with the user's star. */
+  readonly tag?: string | null | undefined;
+  readonly starred?: boolean | null | undefined;
 }
 
 /** Whether a session is of a project. */
@@ -29,7 +32,7 @@ export type ProjectFilter = (session: Pick<SessionRow, "project" | "directory">)
 
 /** `label`: what users call the agent. */
 export function isListed(filter: ListFilter, row: SessionRow, label?: string): boolean {
-  const { status, agent, project, model, title, since, until } = filter;
+  const { status, agent, project, model, title, since, until, tag, starred } = filter;
   const changedAt = row.updatedAt ?? isoOf(row.mtimeMs);
   if (since && changedAt < since) return false;
   if (until && changedAt >= until) return false;
@@ -37,7 +40,14 @@ export function isListed(filter: ListFilter, row: SessionRow, label?: string): b
   if (agent && row.agent !== agent && label !== agent) return false;
   if (project?.(row) === false) return false;
   if (model && row.model !== model) return false;
-  return !title || (row.title?.toLowerCase().includes(title) ?? false);
+  if (tag && !row.tags.includes(tag)) return false;
+  if (starred && row.starred !== true) return false;
+  return !title || hasTitle(row, title);
+}
+
+/** A session that the user renamed is found by either title. */
+function hasTitle({ title, recordedTitle }: SessionRow, part: string): boolean {
+  return [title, recordedTitle].some((each) => each?.toLowerCase().includes(part));
 }
 
 /** A position in a store's order. */

@@ -8,12 +8,12 @@
  */
 
 import type { Host } from "../../core/base/host.ts";
-import { catalogPath } from "../../core/base/node-paths.ts";
+import { catalogPath, notesPath } from "../../core/base/node-paths.ts";
 import { parseRow, rowLineOf, type SessionSort, sortLines } from "../../dialects/session-row.ts";
 import type { FreshenProgress } from "../catalog/catalog.ts";
 import { isListed, type ListFilter, type Page, page } from "../catalog/page.ts";
 import { listLines, rowPlaceOf, type SessionLine } from "../store/list.ts";
-import type { FoundStore } from "./find-stores.ts";
+import { type FoundStore, statOf } from "./find-stores.ts";
 import type { GoneSession } from "./gone-sessions.ts";
 import { programSessions } from "./waiting-hooks.ts";
 import { agentOf } from "./whose.ts";
@@ -46,6 +46,7 @@ export async function listPage(
   { filter = {}, sort = "updated", limit, cursor, gone = [], signal, ...tell }: ListPageOptions,
 ): Promise<Page<SessionLine> | null> {
   const sources: { store: { key: string }; rows: SessionLine[] }[] = [];
+  const noted = await withNotes(sort, tell.onWarning);
   for (const { dialect, root } of stores) {
     const summaries = async () => {
       const host = tell.host ?? (await import("../../core/base/node-host.ts")).nodeHost;
@@ -55,15 +56,16 @@ export async function listPage(
     const onProgress: FreshenProgress = (...progress) => tell.onProgress?.(dialect, ...progress);
     const { onWarning } = tell;
     const listed = { dialect, root, catalogPath: catalogPath(), summaries, onWarning };
-    const lines = await listLines(listed, { sort, onProgress, ...(signal && { signal }) });
+    const read = await listLines(listed, { sort, onProgress, ...(signal && { signal }) });
+    const lines = read.map(noted);
     tell.onFound?.(lines);
     sources.push({ store: { key: dialect }, rows: sortLines(lines) });
   }
   for (const { store, row } of gone) {
     const line = rowLineOf(row, sort);
     const place = rowPlaceOf(store.dialect, store.root);
-    const rows = [{ id: line.id, key: line.key, line, place, isMissing: true }];
-    sources.push({ store: { key: store.dialect }, rows });
+    const session = { id: line.id, key: line.key, line, place, isMissing: true };
+    sources.push({ store: { key: store.dialect }, rows: [noted(session)] });
   }
   const records = tell.onRecords ? programSessions(sources.flatMap(({ rows }) => rows)) : new Map();
   tell.onRecords?.(records);
@@ -75,4 +77,26 @@ export async function listPage(
     return isListed(filter, row, agentOf({ ...row, ...each.place })) ? each : null;
   };
   return page(sources, { order: sort, limit, cursor, take });
+}
+
+/**
+ * What puts the user's notes on a session: its own title and tags. The code is loaded only if there
+ * are notes.
+ */
+export async function withNotes(
+  sort: SessionSort,
+  onWarning: (warning: string) => void,
+): Promise<(session: SessionLine) => SessionLine> {
+  if (statOf(notesPath()) === undefined) return (session) => session;
+  const { readNotes } = await import("../notes/notes-file.ts");
+  try {
+    const book = readNotes();
+    return (session) => {
+      if (book.of(session.place, session.id) === null) return session;
+      return { ...session, line: rowLineOf(book.row(session.place, parseRow(session.line)), sort) };
+    };
+  } catch (cause) {
+    onWarning(cause instanceof Error ? cause.message : String(cause));
+    return (session) => session;
+  }
 }

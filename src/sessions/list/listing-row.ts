@@ -4,12 +4,13 @@
  */
 
 import type { Host } from "../../core/base/host.ts";
+import { notesPath } from "../../core/base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { FoundLog, SessionRow } from "../../dialects/session-row.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { keepRow, lookAtLog, readRow } from "../catalog/pages.ts";
 import { bareRow, isFresh } from "../catalog/table.ts";
-import type { FoundStore } from "./find-stores.ts";
+import { type FoundStore, statOf } from "./find-stores.ts";
 
 /** A longer one is read by `ls`, which shows its progress. */
 const READ_BYTES_MAX = 16 * 2 ** 20;
@@ -45,8 +46,23 @@ async function readNow(
   }
 }
 
-/** The same by the session's id, however long its log is: indexing it took longer. */
+/**
+ * The same by the session's id, however long its log is: indexing it took longer. With the user's
+ * notes.
+ */
 export async function knownRowOf(
+  host: Host,
+  catalog: Catalog,
+  store: FoundStore,
+  id: string,
+): Promise<SessionRow | null> {
+  const row = await recordedRow(host, catalog, store, id);
+  if (row === null || statOf(notesPath()) === undefined) return row;
+  const { notedRow } = await import("../notes/notes-file.ts");
+  return notedRow(store, row);
+}
+
+async function recordedRow(
   host: Host,
   catalog: Catalog,
   store: FoundStore,

@@ -3,17 +3,30 @@
 import type { Host } from "../../core/base/host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { labelOf, registryEntry } from "../../dialects/registry.ts";
-import type { ProjectFilter } from "../../sessions/catalog/page.ts";
-import { isDialectMeant } from "../../sessions/list/whose.ts";
+import { isDialectMeant, programIdOf } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
+
+export type FileFilter = (file: LedgerFile) => boolean;
+
+/** The files of these sessions, and of their subagents. */
+export function filesOf(
+  sessions: Iterable<{ readonly dialect: string; readonly id: string }>,
+): FileFilter {
+  const keyOf = (dialect: string, name: string | null) => `${dialect}\0${name}`;
+  const keys = new Set<string>();
+  for (const { dialect, id } of sessions) keys.add(keyOf(dialect, programIdOf(dialect, id)));
+  return ({ dialect, name, parent }) => {
+    return keys.has(keyOf(dialect, name)) || (parent !== null && keys.has(keyOf(dialect, parent)));
+  };
+}
 
 /** Undefined: all. */
 export function fileFilter(
   agent: string | undefined,
-  isProject: ProjectFilter | undefined,
-): ((file: LedgerFile) => boolean) | undefined {
-  if (agent === undefined && isProject === undefined) return undefined;
-  return (file) => isOfAgent(file, agent) && isProject?.(file) !== false;
+  isMeant: FileFilter | undefined,
+): FileFilter | undefined {
+  if (agent === undefined && isMeant === undefined) return undefined;
+  return (file) => isOfAgent(file, agent) && isMeant?.(file) !== false;
 }
 
 export function isOfAgent(
