@@ -195,13 +195,16 @@ export interface SessionPage extends TypeOfSchema<typeof SESSION_PAGE> {}
 export const ENTRY_KIND = choice(["start", "message", "turn_start", "turn_end", "end", "other"]);
 export const ROLE = choice(["system", "user", "assistant", "tool", null]);
 
+const MESSAGE_PARTS = ["text", "reasoning", "image", "file"] as const;
+const PART_TYPES = [...MESSAGE_PARTS, "tool_call", "tool_result", "child", "other"] as const;
+
 export const PART: Schema<Part> = {
   type: "object",
   properties: {
-    type: choice(["text", "reasoning", "tool_call", "tool_result", "child", "other"]),
+    type: choice(PART_TYPES),
   },
   required: ["type"],
-  description: "text, reasoning, tool_call, tool_result, child or other, each with its own fields",
+  description: `${PART_TYPES.join(", ")}: each with its own fields`,
 };
 
 export const USAGE = partly(

@@ -40,6 +40,8 @@ export type { OnBadLine } from "../core/log/bad-line-warning.ts";
 export type { Durability, LogMode } from "../core/log/log-options.ts";
 export type {
   Entry,
+  FilePart,
+  ImagePart,
   Metadata,
   Native,
   NewEntry,

@@ -14,9 +14,10 @@
  */
 
 import type { Part } from "../core/model/entry.ts";
+import { mediaIn } from "../core/model/media.ts";
 import { jsonText } from "../sessions/render/text.ts";
 import type { InputPiece } from "./conversation.ts";
-import { type Image, imageIn, isFile } from "./image.ts";
+import { type Image, imageOf } from "./image.ts";
 import type { EntryLine, RepairReason, Repairs } from "./repair-report.ts";
 import { holdsRoundedNumber, isBlank, SILENT_FAILURE, sendableText } from "./wire-text.ts";
 
@@ -62,7 +63,7 @@ export function resultContent(
         break;
       case "image":
         // Anthropic: errors are text only.
-        if (piece.image === "not_taken" || error !== null) leaveOut("image_not_taken");
+        if (piece.image === null || error !== null) leaveOut("image_not_taken");
         else content.push({ type: "image", image: piece.image, from });
         break;
       case "file":
@@ -84,16 +85,16 @@ function sent(text: string, from: EntryLine, repairs: Repairs): string {
 /** A piece of an output: anything that is not a block is a value of the tool's own. */
 type Piece =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "image"; readonly image: Image | "not_taken" }
+  | { readonly type: "image"; readonly image: Image | null }
   | { readonly type: "file" }
   | { readonly type: "value"; readonly value: unknown };
 
 function piecesOf(output: unknown): readonly Piece[] {
   if (output === null || output === undefined) return [];
   if (typeof output === "string") return [{ type: "text", text: output }];
-  if (!Array.isArray(output)) return [mediaIn(output) ?? { type: "value", value: output }];
+  if (!Array.isArray(output)) return [mediaPiece(output) ?? { type: "value", value: output }];
   const pieces = output.map((value): Piece => {
-    return textIn(value) ?? mediaIn(value) ?? { type: "value", value };
+    return textIn(value) ?? mediaPiece(value) ?? { type: "value", value };
   });
   // Blocks of a content; any other list is one value.
   const isContent = pieces.some(({ type }) => type !== "value");
@@ -106,10 +107,10 @@ function textIn(block: unknown): Piece | null {
   return isText && typeof text === "string" ? { type: "text", text } : null;
 }
 
-function mediaIn(block: unknown): Piece | null {
-  const image = imageIn(block);
-  if (image !== null) return { type: "image", image };
-  return isFile(block) ? { type: "file" } : null;
+function mediaPiece(block: unknown): Piece | null {
+  const media = mediaIn(block);
+  if (media === null) return null;
+  return media.type === "file" ? { type: "file" } : { type: "image", image: imageOf(media) };
 }
 
 export interface BrokenCall {

@@ -122,7 +122,7 @@ test("images are sent in each target's form, also those of tools where that is p
     source: { type: "base64", media_type: "image/png", data: "AAAA" },
   };
   const entries = entriesOf(
-    ["user", ["see", { type: "other", native: image }]],
+    ["user", ["see", { type: "image", mediaType: "image/png", data: "AAAA" }]],
     ["assistant", [call("a")]],
     ["tool", [result("a", [text("out"), image])]],
   );

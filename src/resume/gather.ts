@@ -10,7 +10,7 @@
  *   of earlier resumes) are not part of it.
  */
 
-import type { Aside, Part } from "../core/model/entry.ts";
+import type { Aside, MediaPart, Part } from "../core/model/entry.ts";
 import { ERASE_REPORT } from "../core/model/erasure.ts";
 import { CallPairing, opensTurn } from "../core/model/pairing.ts";
 import type { VerifiedEntry } from "../evidence/verify/verified-entries.ts";
@@ -18,7 +18,7 @@ import { jsonText } from "../sessions/render/text.ts";
 import { brokenCallIn, CallIds, resultContent, toolName } from "./call-parts.ts";
 import { compactionIn } from "./compaction.ts";
 import type { AnswerPiece, CallPiece, InputPiece, NeutralMessage } from "./conversation.ts";
-import { imageIn } from "./image.ts";
+import { imageOf } from "./image.ts";
 import { type EntryLine, IN_ROWS, type RepairReason, type Repairs } from "./repair-report.ts";
 import { charsOf, type Room } from "./room.ts";
 import {
@@ -149,6 +149,10 @@ export class Gathering {
         return this.#addResult(part, at);
       case "child":
         return this.#leaveOut(at, "child");
+      case "image":
+        return this.#addImage(part, entry, at);
+      case "file":
+        return this.#leaveOut(at, "block_not_taken");
       case "other":
         return this.#addOther(part.native, entry, at);
     }
@@ -246,10 +250,12 @@ export class Gathering {
       this.#repairs.change(at, "refusal_as_text");
       return this.#addText(refusal, entry, at);
     }
-    const image = imageIn(native);
-    const isHeard = entry.role === "user" || entry.role === "tool";
-    if (!image) return this.#leaveOut(at, "block_not_taken");
-    if (image === "not_taken" || !isHeard) return this.#leaveOut(at, "image_not_taken");
+    return this.#leaveOut(at, "block_not_taken");
+  }
+
+  #addImage(part: MediaPart, { role }: GatheredEntry, at: EntryLine): boolean {
+    const image = role === "user" || role === "tool" ? imageOf(part) : null;
+    if (image === null) return this.#leaveOut(at, "image_not_taken");
     this.#hear([{ type: "image", image, from: at }], at);
     return true;
   }

@@ -67,10 +67,7 @@ function takenWith(limits: Partial<RoomLimits>, entries: readonly GatheredEntry[
   for (const entry of entries) pipeline.add(entry);
 }
 
-const PNG: Part = {
-  type: "other",
-  native: { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } },
-};
+const PNG: Part = { type: "image", mediaType: "image/png", data: "AAAA" };
 const THOUGHT: Part = { type: "reasoning", text: "hm", signature: "sig" };
 
 /** What counts against the limit, with its characters. */

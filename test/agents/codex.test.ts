@@ -111,7 +111,10 @@ test.each(FOLDERS)(
     const reasoning = parts.flatMap((part) => (part.type === "reasoning" ? part.text : []));
     assert.equal(reasoning.at(-1), "The second line is oak, not elm.");
     const [, picture] = entries.find(({ role, saidBy }) => role === "user" && !saidBy)?.parts ?? [];
-    assert.match(JSON.stringify(picture), /data:image\/png;base64/);
+    assert.match(
+      JSON.stringify(picture),
+      /^\{"type":"image","mediaType":"image\/png","data":"iVBOR/,
+    );
   },
 );
 

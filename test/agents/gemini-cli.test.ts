@@ -104,7 +104,8 @@ test.each(FOLDERS)(
     const errors = parts.flatMap((part) => (part.type === "tool_result" ? [part.error] : []));
     const missing = "File not found: /home/dev/project/missing.txt";
     assert.deepEqual(errors, [null, "exit code 1", missing, null]);
-    assert.match(JSON.stringify(parts.filter(({ type }) => type === "other")), /image\/png/);
+    const [picture] = parts.filter((part) => part.type === "image");
+    assert.match(`${picture?.mediaType} ${picture?.data}`, /^image\/png iVBOR/);
     const answers = entries.flatMap(({ role, parts: said }) =>
       role === "assistant" ? said.flatMap((part) => (part.type === "text" ? part.text : [])) : [],
     );

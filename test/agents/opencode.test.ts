@@ -57,9 +57,8 @@ test("a session in the database is read as one line for it and one for each mess
   });
   expect(prompt).toMatchObject({ role: "user", messageId: "msg_1" });
   expect(prompt.saidBy).toBeUndefined();
-  const source = { type: "base64", media_type: "image/png", data: "iVBOR" };
   expect(prompt.parts).toMatchObject([
-    { type: "other", native: { type: "image", source } },
+    { type: "image", mediaType: "image/png", name: "a.png", data: "iVBOR" },
     { type: "text", text: "How many lines?" },
     { type: "text", text: "the file's text" },
     { type: "other", native: { ignored: true } },

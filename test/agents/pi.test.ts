@@ -107,7 +107,8 @@ test.each(FOLDERS)("pi $name: image, edit and failures are read", async (folder)
     errors.map((error) => error !== null),
     [false, true, true, false],
   );
-  assert.match(JSON.stringify(parts.filter(({ type }) => type === "other")), /image\/png/);
+  const [picture] = parts.filter((part) => part.type === "image");
+  assert.match(`${picture?.mediaType} ${picture?.data}`, /^image\/png iVBOR/);
 });
 
 test.each(FOLDERS)(

@@ -63,7 +63,7 @@ const UNSPOKEN = ["type", "kind", "role", "outcome"];
 
 /** Fields of our own vocabulary, for which every dialect has its own name. */
 const ENTRY_KEYS = new Set(
-  "kind at role parts model messageId stopReason isPartial usage outcome error type text signature withheld provider callId tool input output durationMs session agent native inputTokens outputTokens cacheWriteTokens cacheReadTokens totalTokens spend code detail".split(
+  "kind at role parts model messageId stopReason isPartial usage outcome error type text signature withheld provider callId tool input output durationMs session agent native inputTokens outputTokens cacheWriteTokens cacheReadTokens totalTokens spend code detail mediaType name data url".split(
     " ",
   ),
 );
@@ -159,6 +159,7 @@ function isOtherwiseRead({ parts = [] }: NewEntry, dialect: DialectName): boolea
   );
 }
 
+const PNG = { type: "image", mediaType: "image/png", data: "AAAA" };
 const REFUSED: readonly (readonly [string, Untyped, string])[] = [
   ["content instead of parts", { kind: "message", role: "user", content: "IMPORTANT" }, "content"],
   ["text instead of parts", { kind: "message", role: "user", text: "IMPORTANT" }, "text"],
@@ -168,7 +169,16 @@ const REFUSED: readonly (readonly [string, Untyped, string])[] = [
   ["a part that is a text", message({ parts: ["hi"] }), "parts.0"],
   ["a text under another name", withPart({ type: "text", value: "IMPORTANT" }), "parts.0.value"],
   ["a text that is missing", withPart({ type: "text" }), "parts.0.text"],
-  ["an unknown type", withPart({ type: "image" }), "parts.0.type"],
+  ["an unknown type", withPart({ type: "picture" }), "parts.0.type"],
+  ["an image without bytes", withPart({ type: "image", mediaType: "image/png" }), "parts.0"],
+  ["two places", withPart({ ...PNG, url: "https://example.org/a.png" }), "parts.0"],
+  ["no base64", withPart({ ...PNG, data: "IMPORTANT words" }), "parts.0.data"],
+  ["bytes without a type", withPart({ ...PNG, mediaType: null }), "parts.0.mediaType"],
+  ["HTML as an image", withPart({ ...PNG, mediaType: "text/html" }), "parts.0.mediaType"],
+  ["an image as a file", withPart({ ...PNG, type: "file" }), "parts.0.mediaType"],
+  ["no media type", withPart({ ...PNG, mediaType: "png" }), "parts.0.mediaType"],
+  ["a path", withPart({ type: "file", mediaType: null, path: "../IMPORTANT" }), "parts.0.path"],
+  ["no URL", withPart({ type: "image", url: "a.png" }), "parts.0.url"],
   ["a part with more to say", withPart({ ...TEXT[0], id: 1 }), "parts.0.id"],
   ["a block without its native", withPart({ type: "other" }), "parts.0.native"],
   ["a failure without a reason", withPart({ type: "tool_result", error: "" }), "parts.0.error"],

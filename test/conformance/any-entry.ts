@@ -25,7 +25,7 @@ const usage = fc.record(
   },
   { requiredKeys: [] },
 );
-const block = fc.record({ type: fc.constantFrom("image", "citation"), data: json });
+const block = fc.record({ type: fc.constantFrom("note", "citation"), data: json });
 const part = fc.oneof(
   fc.record({ type: fc.constant("text"), text: fc.oneof(anyText, fc.constant("")) }),
   fc.record({
@@ -49,6 +49,17 @@ const part = fc.oneof(
     durationMs: orNull(count),
   }),
   fc.record({ type: fc.constant("child"), session: anyText, agent: orNull(anyText) }),
+  fc.record({
+    type: fc.constant("image"),
+    mediaType: fc.constant("image/png"),
+    name: maybe(anyText),
+    data: fc.base64String({ minLength: 4 }),
+  }),
+  fc.record({
+    type: fc.constant("file"),
+    mediaType: fc.constant("text/html"),
+    url: fc.webUrl(),
+  }),
   fc.record({ type: fc.constant("other"), native: fc.oneof(block, json) }),
 );
 const at = fc

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { encodeLine } from "../../src/core/log/json.ts";
 import type { Entry, NewEntry, Part } from "../../src/core/model/entry.ts";
 import { type Dialect, writingOf } from "../../src/dialects/dialect.ts";
+import { blockPart } from "../../src/dialects/shared/entry-parts.ts";
 import type { GatheredEntry } from "../../src/resume/gather.ts";
 import { writerFacts } from "../support/facts.ts";
 
@@ -62,7 +63,7 @@ const other = fc
     null,
     "text",
   )
-  .map((native): Part => ({ type: "other", native }));
+  .map(blockPart);
 const part: fc.Arbitrary<Part> = fc.oneof(
   text.map((text): Part => ({ type: "text", text })),
   thought as fc.Arbitrary<Part>,

@@ -11,6 +11,7 @@
  */
 
 import type { Entry, NewEntry, Part, Role, SessionLabels } from "./entry.ts";
+import { isBase64, isMediaType } from "./media.ts";
 import { PlainCopy } from "./plain-json.ts";
 
 export const KINDS = ["start", "message", "turn_start", "turn_end", "end", "other"] as const;
@@ -73,6 +74,23 @@ const USAGE: Shape = {
 
 const ERROR: Shape = { code: required(text), detail: required(text) };
 
+const base64: Check = (value, copy) =>
+  typeof value === "string" && isBase64(value) ? value : copy.refuse("expected base64");
+const mediaType: Check = (value, copy) =>
+  isMediaType(text(value, copy) as string)
+    ? value
+    : copy.refuse("expected a media type, such as image/png");
+
+const MEDIA: Shape = {
+  mediaType: nullable(mediaType),
+  name: optional(filled),
+  data: optional(base64),
+  path: optional(filled),
+  url: optional((value, copy) =>
+    URL.canParse(text(value, copy) as string) ? value : copy.refuse("expected a URL"),
+  ),
+};
+
 const PARTS: Readonly<Record<Part["type"], Shape>> = {
   text: { text: required(text) },
   reasoning: {
@@ -90,6 +108,8 @@ const PARTS: Readonly<Record<Part["type"], Shape>> = {
     durationMs: nullable(number),
   },
   child: { session: required(text), agent: nullable(text) },
+  image: MEDIA,
+  file: MEDIA,
   other: { native: required(json) },
 };
 
@@ -104,8 +124,23 @@ const part: Check = (value, copy) => {
   );
   // Keeps the type that was read: a getter may return another one next time.
   const fields = { type: { check: () => type, missing: "refused" }, ...PARTS[type] } as const;
-  return shaped(given, fields, copy, `a ${type} part`);
+  const checked = shaped(given, fields, copy, `a ${type} part`);
+  if (type === "image" || type === "file") checkMedia(checked, copy);
+  return checked;
 };
+
+function checkMedia(media: Readonly<Record<string, unknown>>, copy: PlainCopy): void {
+  const { type, mediaType } = media;
+  const places = ["data", "path", "url"].filter((key) => media[key] !== undefined);
+  if (places.length !== 1) copy.refuse("expected its bytes as data (base64), or their url");
+  const isImage = typeof mediaType === "string" && mediaType.startsWith("image/");
+  copy.within(media, "mediaType", () => {
+    if (mediaType === null && media.data !== undefined) copy.refuse("it is missing");
+    if (mediaType !== null && isImage !== (type === "image")) {
+      copy.refuse("an image part has image/…, a file part another media type");
+    }
+  });
+}
 
 const object: Check = (value, copy) => {
   copy.plain(value);

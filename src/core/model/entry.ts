@@ -37,8 +37,33 @@ export type Part =
     }
   /** A session that this one started. */
   | { readonly type: "child"; readonly session: string; readonly agent: string | null }
-  /** A block that is kept but not understood: an image, a citation, a later invention. */
+  | ImagePart
+  | FilePart
+  /** A block that is kept but not understood: a citation, a later invention. */
   | { readonly type: "other"; readonly native: unknown };
+
+/**
+ * A picture, or another file, in a message. One of `data`, `path` and `url` says where its bytes
+ * are; with none of them, a provider keeps them under an id. The line itself (`native` of the entry)
+ * has what is not here, such as a level of detail.
+ */
+interface MediaFields {
+  /** As the line says, such as `image/png`; null where it does not. */
+  readonly mediaType: string | null;
+  readonly name?: string;
+  /** The bytes in base64. */
+  readonly data?: string;
+  /** The file, as its program named it. Its bytes are not in the log. */
+  readonly path?: string;
+  readonly url?: string;
+}
+export interface ImagePart extends MediaFields {
+  readonly type: "image";
+}
+export interface FilePart extends MediaFields {
+  readonly type: "file";
+}
+export type MediaPart = ImagePart | FilePart;
 
 /**
  * Why a line is not part of the conversation: it belongs to another agent, is text of the program

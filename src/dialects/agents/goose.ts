@@ -23,6 +23,7 @@ import {
 import type { FindLogsOptions, LookedAt } from "../find.ts";
 import { readerDialect } from "../reader.ts";
 import type { FoundLog } from "../session-row.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 import {
   get,
   getCount,
@@ -152,7 +153,7 @@ function partsOf(content: JsonObject): Part[] {
   }
   if (type === "toolRequest" || type === "frontendToolRequest") return [callOf(content)];
   if (type === "toolResponse") return [resultOf(content)];
-  return [{ type: "other", native: content }];
+  return [blockPart(content)];
 }
 
 function callOf(content: JsonObject): Part {

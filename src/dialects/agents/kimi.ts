@@ -18,7 +18,7 @@ import type { DecodedValue, SessionDetails } from "../facets/reading.ts";
 import type { Compaction, TakingBack } from "../facets/turns.ts";
 import { objectBelow } from "../files/json-document.ts";
 import { readerDialect } from "../reader.ts";
-import { reasoningPart } from "../shared/entry-parts.ts";
+import { blockPart, reasoningPart } from "../shared/entry-parts.ts";
 import {
   get,
   getCount,
@@ -91,7 +91,7 @@ function partOf(part: unknown): Part {
   if (isObject(part) && typeof thought === "string" && get(part, "type") === "think") {
     return reasoningPart(thought, { withheld: getString(part, "encrypted") });
   }
-  return { type: "other", native: part };
+  return blockPart(part);
 }
 
 /** A call: `name` and `args`, `name` and `arguments` as JSON text, or both in `function`. */

@@ -94,8 +94,8 @@ function fileParts(attachment: JsonObject, content: JsonObject): Part[] {
   if (get(content, "type") !== "image" || data === null) {
     return texts(attachment, getString(file, "content"));
   }
-  const source = { type: "base64", media_type: getString(file, "type"), data };
-  return [...texts(attachment, ""), { type: "other", native: { type: "image", source } }];
+  const mediaType = getString(file, "type");
+  return [...texts(attachment, ""), { type: "image", mediaType, data }];
 }
 
 /** The file's name and content. */

@@ -3,7 +3,8 @@
  *
  * Reading never refuses: a block of an unknown type or with unexpected fields becomes `other`.
  * Parts that no Anthropic field can hold use keys of our own, which other readers ignore:
- * `duration_ms`, `error`, `is_json`, `withheld`, `provider`, and blocks `child_session`.
+ * `duration_ms`, `error`, `is_json`, `withheld`, `provider`, blocks `child_session`, and those of
+ * files of which only the path is known.
  *
  * Structured content: adds an MCP tool's `structuredContent` to its result.
  *
@@ -11,8 +12,10 @@
  * it as text in the content; then the content stays unchanged.
  */
 
-import type { Part } from "../../core/model/entry.ts";
+import type { MediaPart, Part } from "../../core/model/entry.ts";
+import { mediaPartIn } from "../../core/model/media.ts";
 import { refuseEntry } from "../../core/model/plain-json.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 import {
   get,
   getCount,
@@ -36,7 +39,7 @@ export function partsOf(content: unknown): Part[] {
 function addParts(parts: Part[], block: unknown): void {
   const part = isObject(block) ? knownPart(block) : null;
   if (!isObject(block) || part === null) {
-    parts.push({ type: "other", native: block });
+    parts.push(blockPart(block));
     return;
   }
   parts.push(part);
@@ -72,7 +75,7 @@ function knownPart(block: JsonObject): Part | null {
       return session === null ? null : { type: "child", session, agent: getString(block, "agent") };
     }
     default:
-      return null;
+      return has(block, "path") ? mediaPartIn(block) : null;
   }
 }
 
@@ -154,9 +157,23 @@ export function blockOf(part: Part): JsonObject {
       return resultBlock(part);
     case "child":
       return { type: "child_session", session: part.session, agent: part.agent };
+    case "image":
+    case "file":
+      return mediaBlock(part);
     case "other":
       return isBlock(part.native) ? part.native : refuseEntry("parts", "a block without a type");
   }
+}
+
+/** A document has a title; a file that is only named has no block of Anthropic's. */
+function mediaBlock(part: MediaPart): JsonObject {
+  const { type, mediaType, name, data, url } = part;
+  if (data === undefined && url === undefined) return { ...part };
+  const typed = mediaType === null ? {} : { media_type: mediaType };
+  const source =
+    data === undefined ? { type: "url", ...typed, url } : { type: "base64", ...typed, data };
+  const kind = type === "image" ? "image" : "document";
+  return { type: kind, source, ...(name === undefined ? {} : { title: name }) };
 }
 
 function resultBlock(part: Extract<Part, { type: "tool_result" }>): JsonObject {

@@ -12,6 +12,8 @@
  */
 
 import type { Native, Part } from "../../core/model/entry.ts";
+import { mediaPartIn } from "../../core/model/media.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 
 /** Separator between two texts in one field. */
 const BETWEEN = "\n\n";
@@ -42,7 +44,7 @@ function isPlain(parts: readonly Part[]): boolean {
     const at = READING_ORDER.indexOf(part.type);
     const isText = part.type === "text" || part.type === "reasoning";
     if (at < last || (isText && (at === last || part.text === ""))) return false;
-    if (part.type === "other" || (part.type === "reasoning" && isSealed(part))) return false;
+    if (at === -1 || (part.type === "reasoning" && isSealed(part))) return false;
     if (part.type === "tool_call" && hasBareInput(part)) return false;
     last = at;
   }
@@ -70,6 +72,9 @@ function placeOf(part: Part): Native {
       return hasBareInput(part) ? { type, bare: true } : { type };
     case "other":
       return { type, native: part.native };
+    case "image":
+    case "file":
+      return { ...part };
     default:
       return { type };
   }
@@ -99,7 +104,9 @@ export function orderParts(
   for (const part of others) queues.get(part.type)?.push(part);
   const parts: Part[] = [];
   for (const place of list) {
-    const part = isPartIndex(place) ? partAt(place, texts, thoughts, queues) : null;
+    const part = isPartIndex(place)
+      ? (mediaPartIn(place) ?? partAt(place, texts, thoughts, queues))
+      : null;
     if (part === null) return null;
     parts.push(part);
   }
@@ -129,7 +136,7 @@ function partAt(
   thoughts: Pieces,
   queues: ReadonlyMap<string, Part[]>,
 ): Part | null {
-  if (type === "other") return { type, native };
+  if (type === "other") return blockPart(native);
   if (type === "text") {
     const text = texts.next(chars);
     return text === null ? null : { type, text };

@@ -7,7 +7,9 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
+import { mediaPartIn } from "../../core/model/media.ts";
 import type { DecodedValue } from "../facets/reading.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 import { get, getNumber, getString, has, type JsonObject } from "../shared/fields.ts";
 import { type RyeEvent, readEnvelope } from "./envelope.ts";
 import { errorOf, threadUsageOf, turnUsageOf } from "./facts.ts";
@@ -132,7 +134,8 @@ function reasoningIn(data: JsonObject, text: string): Part {
 }
 
 function blockIn(data: JsonObject): [Role, Part] {
-  return [roleOf(data), { type: "other", native: get(data, "block") }];
+  const block = get(data, "block");
+  return [roleOf(data), mediaPartIn(block) ?? blockPart(block)];
 }
 
 /** Roles are free text in rye; an unknown one counts as a user. */

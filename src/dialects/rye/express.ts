@@ -142,6 +142,9 @@ function said(part: Part, role: Role | null): Native {
         child_thread_id: part.session,
         ...(part.agent === null ? {} : { child_directive: part.agent }),
       };
+    case "image":
+    case "file":
+      return { type: BLOCK_TYPE, role: role ?? "user", block: part };
     case "other":
       return { type: BLOCK_TYPE, role: role ?? "user", block: part.native };
   }

@@ -8,6 +8,7 @@
  */
 
 import type { Entry, Part, Usage } from "../../core/model/entry.ts";
+import { mediaIn } from "../../core/model/media.ts";
 import type { DecodedValue } from "../facets/reading.ts";
 import { getString, isObject, type JsonObject } from "./fields.ts";
 
@@ -33,8 +34,13 @@ export function contentParts(content: unknown, partOf: (block: JsonObject) => Pa
   if (typeof content === "string") return [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.map((block: unknown) => {
-    return (isObject(block) ? partOf(block) : null) ?? { type: "other", native: block };
+    return (isObject(block) ? partOf(block) : null) ?? blockPart(block);
   });
+}
+
+/** A block that is no word and no call: an image, a file, or not understood. */
+export function blockPart(native: unknown): Part {
+  return mediaIn(native) ?? { type: "other", native };
 }
 
 /** A block of text, by the names that a program gives to its type. */

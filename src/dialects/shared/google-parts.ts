@@ -6,6 +6,7 @@
  */
 
 import type { Part, Usage } from "../../core/model/entry.ts";
+import { blockPart } from "./entry-parts.ts";
 import { get, getString, has, isObject, type JsonObject } from "./fields.ts";
 
 type Result = Extract<Part, { type: "tool_result" }>;
@@ -19,7 +20,7 @@ export function googleParts(content: unknown): Part[] {
 function partsIn(part: unknown): Part[] {
   if (typeof part === "string") return textsOf(part);
   const known = isObject(part) ? knownPart(part) : null;
-  return known ?? [{ type: "other", native: part }];
+  return known ?? [blockPart(part)];
 }
 
 function knownPart(part: JsonObject): Part[] | null {

@@ -32,6 +32,7 @@ import type { Dialect } from "../dialect.ts";
 import type { DecodedValue } from "../facets/reading.ts";
 import type { FoundLog } from "../session-row.ts";
 import { sidecarOpening } from "../shared/checkpoint-opening.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
 import { decode as decodeLine, neutralOf } from "../verbatim/decode.ts";
 import { decodeItem } from "../verbatim/item.ts";
@@ -158,7 +159,7 @@ function textOf(text: string): Part {
 
 /** A content block in Anthropic's or OpenAI's format. */
 function blockOf(block: unknown): Part {
-  const other: Part = { type: "other", native: block };
+  const other = blockPart(block);
   if (!isObject(block)) return other;
   const { type } = block;
   const text = getString(block, "text");

@@ -14,7 +14,9 @@ import {
   type Role,
   type Usage,
 } from "../../core/model/entry.ts";
+import { mediaPartIn } from "../../core/model/media.ts";
 import type { DecodedValue } from "../facets/reading.ts";
+import { blockPart } from "../shared/entry-parts.ts";
 import {
   get,
   getNumber,
@@ -60,7 +62,7 @@ function timeOf(at: unknown): string | null {
 const KINDS: readonly unknown[] = ["start", "message", "turn_start", "turn_end", "end", "other"];
 const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"];
 const SEALS = ["signature", "withheld", "provider"];
-const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child", "other"];
+const PART_TYPES = ["text", "reasoning", "tool_call", "tool_result", "child"];
 
 function numbersIn(usage: JsonObject): Partial<Usage> {
   const isNumber = ([key]: [string, unknown]) => getNumber(usage, key) !== null;
@@ -97,7 +99,8 @@ function partOf(said: unknown): Part {
   const type = getString(part, "type");
   const isText = type !== "text" && type !== "reasoning" ? true : typeof part.text === "string";
   const isKnown = type !== null && PART_TYPES.includes(type) && isText;
-  if (!isKnown) return { type: "other", native: said };
+  if (type === "other") return blockPart(get(part, "native", null));
+  if (!isKnown) return mediaPartIn(said) ?? { type: "other", native: said };
   const orNull = (key: string) => get(part, key, null);
   if (type === "tool_call") {
     const tool = getString(part, "tool") ?? "";
@@ -111,7 +114,6 @@ function partOf(said: unknown): Part {
   if (type === "child") {
     return { type, session: getString(part, "session") ?? "", agent: getString(part, "agent") };
   }
-  if (type === "other") return { type, native: orNull("native") };
   const seals = SEALS.filter((key) => getString(part, key) !== null);
   const sealed = Object.fromEntries(seals.map((key) => [key, part[key]]));
   return { type, text: part.text, ...(type === "reasoning" && sealed) } as Part;

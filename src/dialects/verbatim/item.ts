@@ -13,7 +13,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import type { Entry, Native, Part, Role, Usage } from "../../core/model/entry.ts";
-import { contentParts, textBlock } from "../shared/entry-parts.ts";
+import { blockPart, contentParts, textBlock } from "../shared/entry-parts.ts";
 import {
   get,
   getObject,
@@ -88,7 +88,7 @@ export function decodeItem(item: JsonObject): EntryFields {
   if (type === "compaction") {
     return { ...entry, role: "assistant", parts: [{ type: "other", native: item }] };
   }
-  return { kind: "other", parts: [{ type: "other", native: item }] };
+  return { kind: "other", parts: [blockPart(item)] };
 }
 
 function contentOf(item: JsonObject): Part[] {

@@ -2,7 +2,7 @@
 
 import type { Mutable } from "../../core/base/files.ts";
 import type { Entry, Part, Role } from "../../core/model/entry.ts";
-import { deniedText, UNANSWERED } from "../shared/entry-parts.ts";
+import { blockPart, deniedText, UNANSWERED } from "../shared/entry-parts.ts";
 import { get, getObject, getString, isObject, type JsonObject } from "../shared/fields.ts";
 import { metadataUsage } from "./item.ts";
 
@@ -63,7 +63,7 @@ function partsOf(said: unknown): Part[] {
   if (type === "reasoning" && text !== null) return [{ type, text, ...sealIn(part) }];
   if (type.startsWith(TOOL_PREFIX)) return toolOf(part, type.slice(TOOL_PREFIX.length));
   if (type === DYNAMIC_TOOL) return toolOf(part, getString(part, "toolName") ?? "");
-  return [{ type: "other", native: said }];
+  return [blockPart(said)];
 }
 
 /** Anthropic's signature, without which it does not accept a thought. */

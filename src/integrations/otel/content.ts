@@ -116,8 +116,11 @@ function partOf(part: Part): object {
     }
     case "child":
       return { type: "child_session", session: part.session };
+    case "image":
+    case "file":
+      return { type: part.type, mime_type: part.mediaType };
     case "other":
-      return { type: "other" }; // An image or an unknown part: its bytes do not belong in traces.
+      return { type: "other" }; // The bytes of an unknown part do not belong in traces.
   }
 }
 

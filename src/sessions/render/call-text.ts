@@ -9,10 +9,10 @@ import { isHunkHead, type NumberedLine } from "./html/diff-lines.ts";
 import type { Paint } from "./paint.ts";
 import { durationOf, groupDigits, inlineText, isEmpty } from "./phrases.ts";
 import {
+  blockLabel,
   blockTexts,
   FOLD_CHARS_MAX,
   FOLD_LINES_MAX,
-  imageLabel,
   indentedJson,
   lineCount,
 } from "./text.ts";
@@ -187,7 +187,7 @@ export class CallText {
 /** A value as text: texts and images as providers write them, else JSON. */
 function valueText(value: unknown): string {
   if (typeof value === "string") return value;
-  return blockTexts(value)?.join("\n") ?? imageLabel(value) ?? indentedJson(value ?? null);
+  return blockTexts(value)?.join("\n") ?? blockLabel(value) ?? indentedJson(value ?? null);
 }
 
 /** The fields with a text of several lines, such as a script. */

@@ -21,7 +21,7 @@ import {
   speakerName,
   usageText,
 } from "./phrases.ts";
-import { blockTexts, imageLabel, indentedJson } from "./text.ts";
+import { blockLabel, blockTexts, indentedJson, mediaLabel } from "./text.ts";
 
 export interface EntryMarkdownOptions {
   /** Print the model's thinking. Default: false. */
@@ -84,15 +84,16 @@ function renderPart(part: Part, { thinking = false, tools = true }: EntryMarkdow
       return tools ? renderResult(part) : "";
     case "child":
       return `_${factLine([`Began ${inlineText(part.session)}`, part.agent])}_\n\n`;
+    case "image":
+    case "file":
+      return `${mediaLabel(part)}\n\n`;
     case "other":
       return `${otherText(part.native)}\n\n`;
   }
 }
 
 function otherText(native: unknown): string {
-  const erased = erasureText(native);
-  if (erased !== null) return `_${inlineText(erased)}_`;
-  return imageLabel(native) ?? `_${inlineText(blockName(native))}, not shown here_`;
+  return `_${inlineText(erasureText(native) ?? `${blockName(native)}, not shown here`)}_`;
 }
 
 function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool_result" }>) {
@@ -103,7 +104,7 @@ function renderResult({ output, error, durationMs }: Extract<Part, { type: "tool
   const text =
     typeof output === "string"
       ? output
-      : (blockTexts(output)?.join("\n\n") ?? imageLabel(output) ?? indentedJson(output ?? null));
+      : (blockTexts(output)?.join("\n\n") ?? blockLabel(output) ?? indentedJson(output ?? null));
   return `${failed}**${factLine(["Output", failed === "" ? took : null])}**\n\n${fenced(text)}`;
 }
 

@@ -36,7 +36,7 @@ import {
   withSpeaker,
 } from "./shown-entry.ts";
 import { colourMarkdown } from "./terminal.ts";
-import { imageLabel, safeText } from "./text.ts";
+import { mediaLabel, safeText } from "./text.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
 export interface SessionTextOptions {
@@ -158,6 +158,9 @@ export class SessionText {
         return this.#options.thinking ? `${this.#note(["Thinking:"])}\n${safeText(part.text)}` : "";
       case "child":
         return this.#note([`Began ${part.session}`, part.agent]);
+      case "image":
+      case "file":
+        return this.#note([mediaLabel(part)]);
       case "other":
         return this.#note([otherWords(part.native)]);
     }
@@ -233,7 +236,7 @@ type CallOrResult = Extract<Part, { type: "tool_call" | "tool_result" }>;
 const ASIDE_LINES = 4;
 
 function otherWords(native: unknown): string {
-  return erasureText(native) ?? imageLabel(native) ?? `${blockName(native)}, not shown here`;
+  return erasureText(native) ?? `${blockName(native)}, not shown here`;
 }
 
 function turnWords({ at, until, tokens, spend, calls, failures }: TurnFacts): string | null {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Entry, emptyEntry } from "../../core/model/entry.ts";
 import { renderEntry } from "./entry-markdown.ts";
-import { blockTexts, imageLabel } from "./text.ts";
+import { blockLabel, blockTexts } from "./text.ts";
 
 const PNG = "A".repeat(16_384);
 
@@ -14,11 +14,17 @@ test("an image is named by its type and size, in every provider's shape", () => 
     { type: "input_image", image_url: `data:image/png;base64,${PNG}` },
     { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
   ]) {
-    assert.equal(imageLabel(image), "[image image/png, 12 KB]");
+    assert.equal(blockLabel(image), "[image image/png, 12 KB]");
   }
-  assert.equal(imageLabel({ type: "image", source: { type: "url", url: "https://x" } }), "[image]");
-  assert.equal(imageLabel({ type: "text", text: "image" }), null);
-  assert.equal(imageLabel({ type: "image", mimeType: "a\nb/c" }), "[image]");
+  assert.equal(
+    blockLabel({ type: "image", source: { type: "url", url: "https://x/" } }),
+    "[image, https://x/]",
+  );
+  assert.equal(blockLabel({ type: "text", text: "image" }), null);
+  const odd = { type: "image", mimeType: "image/a\nb", filename: "a\n# b.png", data: PNG };
+  assert.equal(blockLabel(odd), "[image, a # b.png, 12 KB]");
+  const pdf = { type: "document", source: { ...source, media_type: "application/pdf" } };
+  assert.equal(blockLabel({ ...pdf, title: "plan" }), "[file application/pdf, plan, 12 KB]");
 });
 
 test("a result that is a list of blocks is printed as texts, not as JSON", () => {

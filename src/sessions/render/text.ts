@@ -1,12 +1,12 @@
 /**
- * Block text: content blocks of providers as text: texts as they are, images by type and size.
- *
- * The shapes are Anthropic's (`source`), MCP's (`data`, `mimeType`), OpenAI's (`image_url`) and
- * Google's (`inlineData`).
+ * Block text: content blocks of providers as text: texts as they are, images and files by type and
+ * size.
  */
 
 import { compactJson, type JsonStyle, numberText, printJson } from "../../core/base/print-json.ts";
-import { groupDigits } from "./phrases.ts";
+import type { MediaPart } from "../../core/model/entry.ts";
+import { isBase64, isMediaType, mediaIn } from "../../core/model/media.ts";
+import { groupDigits, inlineText } from "./phrases.ts";
 
 /** C0 but for tab and LF, DEL and C1, line and paragraph separators, bidirectional controls. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
@@ -71,46 +71,30 @@ export function indentedJson(value: unknown, charsMax: number = INDENTED_CHARS_M
   return printJson(value, INDENTED, charsMax) ?? jsonText(value);
 }
 
-/** The text of each block of a list; null when it is not a list with a text or an image. */
+/** The text of each block of a list; null when it is not a list with a text, an image or a file. */
 export function blockTexts(value: unknown): string[] | null {
   if (!Array.isArray(value)) return null;
-  const texts = value.map((block) => textIn(block) ?? imageLabel(block));
+  const texts = value.map((block) => textIn(block) ?? blockLabel(block));
   if (texts.every((text) => text === null)) return null;
   return texts.map((text, at) => text ?? indentedJson(value[at] ?? null));
 }
 
-/** `[image image/png, 12 KB]`; null when it is not an image. */
-export function imageLabel(block: unknown): string | null {
-  const image = imageIn(block);
-  if (image === null) return null;
-  const { media, bytes } = image;
-  const kind = /^[\w.+-]+\/[\w.+-]{1,60}$/.test(String(media)) ? ` ${String(media)}` : "";
-  const size = typeof bytes === "string" && bytes !== "" ? `, ${sizeOf(bytes)}` : "";
-  return `[image${kind}${size}]`;
+/** The image or the file in a block, as `mediaLabel` has it; null when it is neither. */
+export function blockLabel(block: unknown): string | null {
+  const media = mediaIn(block);
+  return media === null ? null : mediaLabel(media);
 }
 
-/** An image's bytes as the log has them, in base64; null when it has none. */
-export function imageData(block: unknown): string | null {
-  const bytes = imageIn(block)?.bytes;
-  return typeof bytes === "string" && bytes !== "" ? bytes : null;
-}
+const ADDRESS_CHARS_MAX = 200;
 
-/** The type and the bytes as the block calls them; null when it is not an image. */
-function imageIn(block: unknown): { readonly media: unknown; readonly bytes: unknown } | null {
-  const { type, source, data, mimeType, image_url: url, url: own, inlineData } = fieldsOf(block);
-  const part = fieldsOf(inlineData);
-  if (type === undefined && /^image\//.test(String(part.mimeType))) {
-    return { media: part.mimeType, bytes: part.data };
-  }
-  if (typeof type !== "string" || !/^(input_|output_)?image(_url)?$/.test(type)) return null;
-  const inside = fieldsOf(source);
-  const address = typeof url === "string" ? url : (fieldsOf(url).url ?? own);
-  const [, named, encoded] =
-    /^data:([^;,]*);base64,(.*)$/s.exec(typeof address === "string" ? address : "") ?? [];
-  return {
-    media: [inside.media_type, mimeType, named].find((each) => typeof each === "string"),
-    bytes: [inside.data, data, encoded].find((each) => typeof each === "string"),
-  };
+/** `[image image/png, 12 KB]`, `[file application/pdf, plan.pdf, 34 KB]`. */
+export function mediaLabel({ type, mediaType, name, data, path, url }: MediaPart): string {
+  const kind = mediaType !== null && isMediaType(mediaType) ? `${type} ${mediaType}` : type;
+  const isBytes = data !== undefined && isBase64(data.slice(0, 4));
+  const place = isBytes ? sizeOf(data) : (path ?? url)?.slice(0, ADDRESS_CHARS_MAX);
+  const isNamed = name !== undefined && path === undefined;
+  const facts = [kind, ...(isNamed ? [name] : []), ...(place === undefined ? [] : [place])];
+  return `[${facts.map(inlineText).join(", ")}]`;
 }
 
 function textIn(block: unknown): string | null {

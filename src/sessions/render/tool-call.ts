@@ -6,13 +6,14 @@
  */
 
 import type { Part } from "../../core/model/entry.ts";
+import { mediaIn } from "../../core/model/media.ts";
 import type { ToolView } from "../../core/model/tool-view.ts";
 import { changesIn, type Numbers, recordedChanges, type ValueChanges } from "./changes.ts";
 import type { PlacedResult, ResultPart } from "./html/call-results.ts";
 import type { ResultView } from "./html/placed-entry.ts";
 import { groupDigits, isEmpty } from "./phrases.ts";
 import { plainTerminal } from "./program-output.ts";
-import { blockTexts, imageLabel } from "./text.ts";
+import { blockTexts } from "./text.ts";
 
 export type CallPart = Extract<Part, { type: "tool_call" }>;
 
@@ -198,9 +199,8 @@ const TOOK_MAX_MS = 24 * 3600 * 1000;
 
 /** Whether an output has a picture. */
 export function hasImage(output: unknown): boolean {
-  return Array.isArray(output)
-    ? output.some((block) => imageLabel(block) !== null)
-    : imageLabel(output) !== null;
+  const blocks: readonly unknown[] = Array.isArray(output) ? output : [output];
+  return blocks.some((block) => mediaIn(block)?.type === "image");
 }
 
 /** The text of an output; null when it is not a text, or has a picture. */

@@ -69,7 +69,11 @@ function addPart(texts: Texts, part: Part): void {
       texts.add(part.session);
       texts.add(part.agent ?? "");
       break;
-    case "other": // Kept and not understood: an image in base64, as like as not.
+    case "image":
+    case "file":
+      for (const text of [part.name, part.path, part.url]) texts.add(text ?? "");
+      break;
+    case "other": // Kept and not understood: bytes in base64, as like as not.
       break;
   }
 }

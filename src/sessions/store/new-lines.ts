@@ -28,9 +28,18 @@ export function expressEntry(given: unknown, writing: WritingContext): readonly 
     const reason = `lines of the dialect ${writing.dialect.name} have no room for it; leave it out`;
     throw invalidEntry("metadata", reason);
   }
+  refuseNamedFiles(entry);
   const natives = express(entry, writing.facts);
   if (natives.length === 0) refuseUnwritten(entry, writing);
   return natives;
+}
+
+/** Only readers of other programs' sessions know no more than a path. */
+function refuseNamedFiles({ parts = [] }: NewEntry): void {
+  const at = parts.findIndex((part) => "path" in part);
+  if (at === -1) return;
+  const reason = "the file can change or vanish: read it, and pass its bytes as data, in base64";
+  throw invalidEntry(`parts.${at}.path`, reason);
 }
 
 function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: WritingContext): void {

@@ -15,6 +15,7 @@
 
 import type { Entry, Part, Usage } from "../../../core/model/entry.ts";
 import type { LineMemory } from "../../facets/reading.ts";
+import { blockPart } from "../../shared/entry-parts.ts";
 import { getList, getObject } from "../../shared/fields.ts";
 import { callCountsIn, spokenIn, thoughtIn } from "./decode.ts";
 import { textsOf } from "./item.ts";
@@ -108,8 +109,8 @@ export class RolloutMemory implements LineMemory {
     if (this.#items.has(role)) return entry;
     remember(this.#shown, text, TEXTS_MAX);
     const images = getList(getObject(entry.native, "payload"), "images").filter(Boolean);
-    const others = images.map((native) => ({ type: "other", native }) as const);
-    const parts = [{ type: "text", text } as const, ...others];
+    const pictures = images.map((url) => blockPart({ type: "input_image", image_url: url }));
+    const parts = [{ type: "text", text } as const, ...pictures];
     return this.#withModel({ ...entry, kind: "message", parts });
   }
 

@@ -25,7 +25,7 @@ import {
   type LineMemory,
   type ResultView,
 } from "../../facets/reading.ts";
-import { NOTHING_COUNTED, textParts } from "../../shared/entry-parts.ts";
+import { blockPart, NOTHING_COUNTED, textParts } from "../../shared/entry-parts.ts";
 import {
   get,
   getCount,
@@ -103,7 +103,7 @@ function addedBy(saidBy: "program" | "agent" | "summary", parts: readonly Part[]
 /** `content` is what a person typed. It is empty if the program continues by itself. */
 function promptOf(data: JsonObject, isAgents: boolean): Event {
   const typed = textParts(getString(data, "content"));
-  const files = getList(data, "attachments").map((native): Part => ({ type: "other", native }));
+  const files = getList(data, "attachments").map(attachmentPart);
   if (isAgents) return addedBy("agent", [...typed, ...files]);
   const source = getString(data, "source") ?? "user";
   if (source !== "user") return addedBy("program", [...typed, ...files]);
@@ -111,6 +111,14 @@ function promptOf(data: JsonObject, isAgents: boolean): Event {
     return addedBy("program", textParts(getString(data, "transformedContent")));
   }
   return { kind: "message", role: "user", parts: [...typed, ...files] };
+}
+
+/** A file or a directory by its path, or the bytes themselves. */
+function attachmentPart(native: unknown): Part {
+  const path = isObject(native) ? getString(native, "path") : null;
+  if (!isObject(native) || native.type !== "file" || path === null) return blockPart(native);
+  const name = getString(native, "displayName");
+  return { type: "file", mediaType: null, ...(name === null ? {} : { name }), path };
 }
 
 function answerOf(data: JsonObject): Event {

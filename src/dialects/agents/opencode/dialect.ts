@@ -13,7 +13,13 @@ import {
 } from "../../facets/reading.ts";
 import type { Compaction } from "../../facets/turns.ts";
 import { readerDialect } from "../../reader.ts";
-import { isoOf, NOTHING_COUNTED, reasoningPart, textParts } from "../../shared/entry-parts.ts";
+import {
+  blockPart,
+  isoOf,
+  NOTHING_COUNTED,
+  reasoningPart,
+  textParts,
+} from "../../shared/entry-parts.ts";
 import { get, getCount, getNumber, getObject, getObjects, getString } from "../../shared/fields.ts";
 import type { ToolTable } from "../../tool-table.ts";
 import { convert, idAt, logPath, logsIn, lookAt, nameOf } from "./files.ts";
@@ -105,8 +111,8 @@ function eventEntry(said: Entry, info: Native): Entry | null {
   const texts = textParts(getString(info, "text") ?? getString(info, "summary"));
   if (type === "shell") return { ...said, ...speaker, parts: shellParts(info) };
   const files = type === "user" ? getObjects(info, "files") : [];
-  const others = files.map((native): Part => ({ type: "other", native }));
-  if (type !== "assistant") return { ...said, ...speaker, parts: [...texts, ...others] };
+  const attached = files.map((file) => blockPart({ ...file, type: "file" }));
+  if (type !== "assistant") return { ...said, ...speaker, parts: [...texts, ...attached] };
   return {
     ...said,
     ...speaker,
@@ -126,10 +132,9 @@ function partOf(part: Native, line: Native): Part[] {
   if (type === "reasoning" && text !== null) {
     return [reasoningPart(text, { signature: typeof signature === "string" ? signature : null })];
   }
-  if (type === "file") return [{ type: "other", native: imageIn(part) ?? part }];
   const prompt = getString(part, "prompt");
   if (type === "subtask" && prompt !== null) return [{ type: "text", text: prompt }];
-  return type === "tool" ? toolParts(part, line) : [{ type: "other", native: part }];
+  return type === "tool" ? toolParts(part, line) : [blockPart(part)];
 }
 
 function toolParts(part: Native, line: Native): Part[] {
@@ -154,7 +159,7 @@ function contentParts(content: Native): Part[] {
   const [type, text] = [get(content, "type"), getString(content, "text")];
   if (type === "text") return textParts(text);
   if (type === "reasoning") return [{ type, text: text ?? "" }];
-  if (type !== "tool") return [{ type: "other", native: content }];
+  if (type !== "tool") return [blockPart(content)];
   const state = getObject(content, "state");
   const [callId, tool] = [getString(content, "id"), getString(content, "name") ?? ""];
   const call: Part = { type: "tool_call", callId, tool, input: get(state, "input", null) };
@@ -164,17 +169,6 @@ function contentParts(content: Native): Part[] {
   const error = status === "error" ? failed : null;
   const output = get(state, "content", null);
   return [call, { type: "tool_result", callId, output, error, durationMs: null }];
-}
-
-const BASE64 = ";base64,";
-
-/** A picture in a file's data URL, as a block that every reader knows; null: it is another file. */
-function imageIn(part: Native): Native | null {
-  const [mime, url] = [getString(part, "mime"), getString(part, "url") ?? ""];
-  const at = url.indexOf(BASE64);
-  if (!mime?.startsWith("image/") || !url.startsWith("data:") || at < 0) return null;
-  const data = url.slice(at + BASE64.length);
-  return { type: "image", source: { type: "base64", media_type: mime, data } };
 }
 
 /** A command that the user ran. */

@@ -35,8 +35,8 @@ import { anchorOf, type PlacedEntry } from "./placed-entry.ts";
 import {
   boxHtml,
   foldedHtml,
-  imageHtml,
   isLong,
+  mediaHtml,
   plainValueHtml,
   sourceHtml,
   type ValueHtml,
@@ -194,6 +194,9 @@ function partHtml(
     }
     case "child":
       return childHtml(part, context);
+    case "image":
+    case "file":
+      return html`${mediaHtml(part)}\n`;
     case "other":
       return blockHtml(part.native);
   }
@@ -277,8 +280,6 @@ function childHtml(
 }
 
 function blockHtml(native: unknown): Html {
-  const image = imageHtml(native);
-  if (image !== null) return html`${image}\n`;
   const name = html`${erasureText(native) ?? blockName(native)}`;
   const length = jsonText(native ?? null).length;
   if (length <= BLOCK_CHARS_MAX) return html`${foldedHtml("block", name, valueHtml(native))}\n`;

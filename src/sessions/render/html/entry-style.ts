@@ -122,6 +122,7 @@ const CALL_STYLE: Html = html`
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap;
 }
+.picture .size { color: var(--dim); font-size: 0.8rem; }
 .picture > summary::before { content: none; }
 .picture > summary { display: inline-block; cursor: zoom-in; }
 .picture[open] > summary { cursor: zoom-out; }

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { ParsedHtml } from "../../../../test/e2e/parsed-html.ts";
 import { XSS_CORPUS } from "../../../../test/e2e/xss-corpus.ts";
-import { IMAGE_CHARS_MAX, imageHtml } from "./value-html.ts";
+import { IMAGE_CHARS_MAX, valueHtml } from "./value-html.ts";
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 function parsed(block: unknown): ParsedHtml {
-  return ParsedHtml.fragment(`${imageHtml(block) ?? assert.fail("not an image")}`);
+  return ParsedHtml.fragment(`${valueHtml(block).html}`);
 }
 
 function sourceOf(block: unknown): string | undefined {
@@ -32,7 +32,10 @@ test("pictures of every provider are shown in their place (IM2)", () => {
     assert.equal(sourceOf(block), `data:image/png;base64,${PNG}`, JSON.stringify(block));
     assert.deepEqual(parsed(block).faults, []);
   }
-  assert.equal(imageHtml({ type: "text", text: "x" }), null);
+  assert.match(
+    parsed({ type: "image", data: PNG, mimeType: "image/png" }).text,
+    /image\/png, 70 b/,
+  );
 });
 
 test("the type is that of the bytes, whatever the log calls it; others are refused (IM1)", () => {
@@ -41,7 +44,8 @@ test("the type is that of the bytes, whatever the log calls it; others are refus
   for (const type of ["image/png", "image/svg+xml", "text/html", ...XSS_CORPUS.slice(0, 30)]) {
     const shown = parsed(anthropic(svg, type));
     assert.equal(shown.named("img").length, 0);
-    assert.match(shown.text, /not shown, only PNG, JPEG, GIF and WebP are$/);
+    const isImage = type.startsWith("image/");
+    assert.match(shown.text, isImage ? /not shown, only PNG, JPEG, GIF and WebP are$/ : /^file/);
     assert.deepEqual(shown.faults, []);
   }
   for (const text of XSS_CORPUS) {
@@ -49,7 +53,10 @@ test("the type is that of the bytes, whatever the log calls it; others are refus
     assert.equal(shown.named("img").length, 0);
     assert.deepEqual(shown.faults, []);
   }
-  assert.match(parsed({ type: "image", source: { type: "url", url: "x" } }).text, /not in the log/);
+  assert.match(
+    parsed({ type: "image", source: { type: "url", url: "https://x/" } }).text,
+    /not in the log/,
+  );
 });
 
 test("a picture has a limit (IM3)", () => {

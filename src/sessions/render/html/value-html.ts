@@ -18,16 +18,17 @@
  * AN1  Colours and weights are classes from a fixed set; nothing of the text is in an attribute.
  */
 
+import type { MediaPart } from "../../../core/model/entry.ts";
+import { isBase64, mediaIn } from "../../../core/model/media.ts";
 import { groupDigits } from "../phrases.ts";
 import { isTerminalText, outputRuns, plainTerminal, type TextRun } from "../program-output.ts";
 import {
   blockTexts,
   FOLD_CHARS_MAX,
   FOLD_LINES_MAX,
-  imageData,
-  imageLabel,
   indentedJson,
   lineCount,
+  mediaLabel,
 } from "../text.ts";
 import { type Html, html, pageText } from "./markup.ts";
 import { piecesHtml, textPieces } from "./text-pieces.ts";
@@ -43,8 +44,6 @@ const TYPES = [
   ["image/webp", /^UklGR.{6}XRUJQ/],
 ] as const;
 
-/** What is not base64: a pattern of the whole may overflow its stack. */
-const NOT_BASE64 = /[^A-Za-z0-9+/=]|=(?!=?$)/;
 export const COLOURED_CHARS_MAX = 64 * 1024;
 const PREVIEW_CHARS_MAX = 120;
 /** How far to search for the first line that is not blank. */
@@ -62,11 +61,13 @@ export type BoxKind = "input" | "output" | "error" | "thinking" | "system" | "bl
 /** A text as it is, or several as providers write them; anything else as JSON. */
 export function valueHtml(value: unknown): ValueHtml {
   if (typeof value === "string") return plainValueHtml(value);
-  const image = imageLabel(value);
-  const texts = image === null ? blockTexts(value) : [image];
+  const blocks: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const texts = blockTexts(blocks);
   if (texts !== null) {
-    const blocks = Array.isArray(value) ? (value as readonly unknown[]) : [value];
-    const pieces = texts.map((text, at) => imageHtml(blocks[at]) ?? plainValueHtml(text).html);
+    const pieces = texts.map((text, at) => {
+      const media = mediaIn(blocks[at]);
+      return media === null ? plainValueHtml(text).html : mediaHtml(media);
+    });
     return { html: html`${pieces}`, text: texts.join("\n") };
   }
   const text = indentedJson(value ?? null);
@@ -194,19 +195,19 @@ export function shownLines(text: string, first: number): ValueHtml | null {
   return { html: html`<pre class="lines">\n${rows}</pre>`, text };
 }
 
-/** A picture, or what it is and why it is not shown; null when the block is not an image. */
-export function imageHtml(block: unknown): Html | null {
-  const label = imageLabel(block);
-  if (label === null) return null;
-  const data = imageData(block);
-  const refusal = data === null ? "its bytes are not in the log" : refusalOf(data);
-  const name = label.slice(1, -1);
-  if (data === null || refusal !== null) {
+/** A picture, or what it is and why it is not shown; a file by its name and size. */
+export function mediaHtml(media: MediaPart): Html {
+  const { type, data } = media;
+  const name = mediaLabel(media).slice(1, -1);
+  if (type === "file") return html`<p class="picture none">${name}</p>`;
+  const refusal = data === undefined ? "its bytes are not in the log" : refusalOf(data);
+  if (data === undefined || refusal !== null) {
     return html`<p class="picture none">${`${name}: not shown, ${refusal}`}</p>`;
   }
   const source = html`data:${typeOf(data)};base64,${data}`;
   const picture = html`<img alt="${name}" src="${source}" loading="lazy">`;
-  return html`<details class="picture"><summary>${picture}</summary></details>`;
+  const caption = html`<span class="size">${name}</span>`;
+  return html`<details class="picture"><summary>${picture}${caption}</summary></details>`;
 }
 
 function typeOf(data: string): string | null {
@@ -216,7 +217,7 @@ function typeOf(data: string): string | null {
 function refusalOf(data: string): string | null {
   if (data.length > IMAGE_CHARS_MAX) return "it is too large";
   if (typeOf(data) === null) return "only PNG, JPEG, GIF and WebP are";
-  return NOT_BASE64.test(data) ? "it is not base64" : null;
+  return isBase64(data) ? null : "it is not base64";
 }
 
 /** The text in its colours, to be put between two tags. */
