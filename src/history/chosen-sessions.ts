@@ -10,6 +10,7 @@ import type { FoundStore } from "../sessions/list/find-stores.ts";
 import {
   isAgentMeant,
   isDialectMeant,
+  isSenderMeant,
   programIdOf,
   projectFilter,
 } from "../sessions/list/whose.ts";
@@ -27,6 +28,9 @@ export interface SessionFilter {
   /** Last changed then or later, and before then: milliseconds since 1970. */
   readonly since?: number | undefined;
   readonly until?: number | undefined;
+  /** Who sent them to the server whose data directory is looked in. */
+  readonly machine?: string | undefined;
+  readonly user?: string | undefined;
   /** Of the user's notes, or the session's own. */
   readonly tag?: string | undefined;
   /** True: only those that the user starred. */
@@ -44,11 +48,12 @@ export class ChosenSessions {
     this.#isProject = project === undefined ? null : projectFilter(project, cwd);
   }
 
-  /** The stores that may have sessions of the agent. */
+  /** The stores that may have sessions of the agent, and are of the sender. */
   storesOf(stores: readonly FoundStore[]): FoundStore[] {
     const { agent } = this.#filter;
-    if (agent === undefined) return [...stores];
-    return stores.filter(({ dialect }) => {
+    return stores.filter(({ dialect, root }) => {
+      if (!isSenderMeant(root, this.#filter)) return false;
+      if (agent === undefined) return true;
       return isDialectMeant(dialect, agent) || dialectNamed(dialect).program === undefined;
     });
   }

@@ -31,6 +31,9 @@ export interface SessionChoice extends Cancellable {
   readonly since?: string;
   /** Last changed on that day or before it, or before that time. */
   readonly until?: string;
+  /** Sent by this machine or this user to the server whose data directory is a root. */
+  readonly machine?: string;
+  readonly user?: string;
   /** With this tag: yours, or the session's own. */
   readonly tag?: string;
   /** True: only those that you starred. */
@@ -57,7 +60,8 @@ export interface HistorySearchOptions extends SessionChoice {
 }
 
 export const USAGE_GROUPINGS = [
-  ...(["day", "week", "month", "session", "project", "model", "agent", "directive"] as const),
+  ...(["day", "week", "month", "session", "project", "model", "agent"] as const),
+  ...(["machine", "user", "directive"] as const),
 ] as const;
 export type UsageGrouping = (typeof USAGE_GROUPINGS)[number];
 
@@ -176,6 +180,8 @@ const CHOICE: Kinds<SessionChoice> = {
   agent: "text",
   project: "text",
   model: "text",
+  machine: "text",
+  user: "text",
   since: "time",
   until: "time",
   tag: "text",

@@ -13,7 +13,8 @@ import { dataDirectoriesAmong, warnOfJournals } from "./journal-warnings.ts";
 
 export interface HistoryOptions {
   /**
-   * Directories to look in: projects, or the directories in which agents keep sessions. Default:
+   * Directories to look in: projects, data directories of servers with what these received, or the
+   * directories in which agents keep sessions. Default:
    * those of all agents on this machine, and of the stores above `cwd`.
    */
   readonly roots?: readonly string[];
@@ -54,7 +55,7 @@ export class Places {
   /** The stores with sessions, their dialects loaded; lines that hooks left are brought in first. */
   async stores(): Promise<FoundStore[]> {
     await this.#bringIn([]);
-    const stores = await findStores(this.lookups);
+    const stores = await findStores(this.#reading());
     await this.#warnOf(stores);
     return stores;
   }
@@ -63,7 +64,7 @@ export class Places {
   async find(name: string): Promise<FoundSession> {
     const { findSession } = await import("../sessions/list/find-session.ts");
     await this.#bringIn([name]);
-    const found = await findSession(this.host, name, this.lookups);
+    const found = await findSession(this.host, name, this.#reading());
     await this.#warnOf([found]);
     return found;
   }
@@ -77,6 +78,11 @@ export class Places {
     const [log, ...others] = await verifier.find([name]);
     if (log && others.length === 0) return { log, judging: verifier.judging };
     throw badName(name, `means ${others.length + 1} sessions; name one`);
+  }
+
+  /** Also what a server received: not for what writes there. */
+  #reading(): StoreLookup[] {
+    return this.lookups.map((lookup) => ({ ...lookup, hasReceived: true }));
   }
 
   async #warnOf(stores: readonly FoundStore[]): Promise<void> {

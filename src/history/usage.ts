@@ -4,7 +4,15 @@ import type { Host } from "../core/base/host.ts";
 import { projectFilter } from "../sessions/list/whose.ts";
 import type { LedgerFile } from "../usage/ledger/pack.ts";
 import { openUsage } from "../usage/open-usage.ts";
-import { agentNameOf, agentNames, fileFilter, filesOf } from "../usage/report/agent-choice.ts";
+import {
+  agentNameOf,
+  agentNames,
+  type FileFilter,
+  fileFilter,
+  filesOf,
+  machineNameOf,
+  userNameOf,
+} from "../usage/report/agent-choice.ts";
 import { type CountedUsage, sessionNameIn } from "../usage/report/counted-usage.ts";
 import { Days, type Period } from "../usage/report/days.ts";
 import {
@@ -64,16 +72,13 @@ export async function countUsage(
   });
   signal?.throwIfAborted();
   if (!isKept) onWarning("what was counted could not be kept, and is counted again the next time");
-  const roots = new Set(stores.map(({ dialect, root }) => `${dialect}\0${root}`));
-  const { project } = options;
+  const { agent, project, machine, user } = options;
   const isProject = project === undefined ? undefined : projectFilter(project, cwd);
-  const isChosen = fileFilter(options.agent, isProject) ?? (() => true);
+  // What was counted of sessions that are gone counts, too, unless places are named.
+  const named = places.isEverywhere ? {} : { stores };
   const isNoted = await notedFiles(places, options);
-  const isWanted = (file: LedgerFile) => {
-    // What was counted of sessions that are gone counts, too, unless places are named.
-    const isHere = places.isEverywhere || roots.has(`${file.dialect}\0${file.root}`);
-    return isHere && isChosen(file) && isNoted(file);
-  };
+  const choice = { agent, isProject, isNoted, machine, user, ...named };
+  const isWanted = fileFilter(choice) ?? (() => true);
   const grouping = await groupingOf(places, usage, days, by, isWanted);
   const rows = usage.chosen(days, { since, until, isWanted, model: model?.toLowerCase() });
   const counted = groupBy(usage, rows, grouping).sort(orderOf(by));
@@ -85,8 +90,8 @@ export async function countUsage(
 async function notedFiles(
   places: Places,
   { tag, starred, signal }: HistoryUsageOptions,
-): Promise<(file: LedgerFile) => boolean> {
-  if (tag === undefined && starred !== true) return () => true;
+): Promise<FileFilter | undefined> {
+  if (tag === undefined && starred !== true) return undefined;
   const sessions: ListedSession[] = [];
   const filter = {
     ...(starred && { starred }),
@@ -121,6 +126,8 @@ async function groupingOf(
   if (by === "session") return bySession(usage);
   if (by === "project") return byFile(usage, (file) => usage.projectOf(file));
   if (by === "agent") return byFile(usage, ({ dialect }) => agentNameOf(dialect));
+  if (by === "machine") return byFile(usage, machineNameOf);
+  if (by === "user") return byFile(usage, userNameOf);
   const names = await agentNames(host, usage.ledger.files.filter(isWanted));
   return byFile(usage, ({ index }) => names[index] ?? "");
 }

@@ -79,9 +79,8 @@ test("options that many commands have are explained once", async () => {
   for (const flags of new Set(shared)) expect(stdout).toContain(`  ${flags} `);
   const { stdout: ofLs } = await user.run(["help", "ls"]);
   expect(ofLs).not.toContain("copilot-cli");
-  expect(ofLs).toContain(
-    "Also: --agent --project --since --until --model --tag --starred --root --dialect",
-  );
+  const filters = "--agent --project --since --until --model --machine --user --tag --starred";
+  expect(ofLs).toContain(`Also: ${filters} --root --dialect`);
 });
 
 test("a guessed name is refused with what its user wants, which exists", async () => {

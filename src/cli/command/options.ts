@@ -32,6 +32,8 @@ export const FILTER_OPTIONS: readonly CommandOption[] = [
   { flags: "--since <when>", summary: "only from this day or time on: 2026-11-15, 7d, 12h" },
   { flags: "--until <when>", summary: "only up to this day or time, the day included" },
   { flags: "--model <name>", summary: "only with this model, or one whose name contains it" },
+  { flags: "--machine <name>", summary: "only what this machine sent to the server of --root" },
+  { flags: "--user <name>", summary: "only what this user sent to it" },
   { flags: "--tag <tag>", summary: "only with this tag: yours, or the session's own" },
   { flags: "--starred", summary: "only those that you starred" },
 ].map((option) => ({ ...option, isShared: true }));
@@ -64,6 +66,11 @@ export function whereOf(options: Run["options"]): StoreLookup {
   };
 }
 
+/** For commands that only read: they also see what a server received. */
+export function readingWhereOf(options: Run["options"]): StoreLookup {
+  return { ...whereOf(options), hasReceived: true };
+}
+
 export const DATA_OPTION: CommandOption = {
   flags: "--data <directory>",
   summary: "the server's data directory; default: $XDG_DATA_HOME/verbatim",
@@ -93,6 +100,8 @@ export const REPORTS = [
   "project",
   "model",
   "agent",
+  "machine",
+  "user",
   "directive",
   "blocks",
 ] as const;

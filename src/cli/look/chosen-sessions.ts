@@ -11,7 +11,7 @@ import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import { type Io, type OptionValue, type Run, textOption, UsageError } from "../command/command.ts";
 import { progressOn } from "../command/interruption.ts";
-import { whereOf } from "../command/options.ts";
+import { readingWhereOf } from "../command/options.ts";
 import { timeOption } from "../command/time-option.ts";
 import { NO_STORES, warnOfJournal } from "./store-notes.ts";
 
@@ -21,7 +21,10 @@ export interface SessionChoice extends SessionFilter {
   readonly cwd: string;
 }
 
-const FILTERS = ["agent", "project", "since", "until", "model", "tag", "starred"] as const;
+const FILTERS = [
+  ...(["agent", "project", "since", "until", "model", "machine", "user"] as const),
+  ...(["tag", "starred"] as const),
+] as const;
 
 export function hasFilter(options: Run["options"]): boolean {
   return FILTERS.some((name) => options[name] !== undefined);
@@ -40,6 +43,8 @@ export function filterOf(options: Run["options"]): SessionFilter {
     since: time("--since", options.since)?.from,
     until: time("--until", options.until)?.to,
     model: textOption("--model", options.model)?.toLowerCase(),
+    machine: textOption("--machine", options.machine),
+    user: textOption("--user", options.user),
     tag: textOption("--tag", options.tag),
     starred: options.starred === true ? true : undefined,
   };
@@ -50,13 +55,13 @@ export async function chosenSessions(
   { options, io }: Run,
   isAll = false,
 ): Promise<SessionSummary[]> {
-  return listChosen({ ...filterOf(options), isAll }, whereOf(options), io);
+  return listChosen({ ...filterOf(options), isAll }, readingWhereOf(options), io);
 }
 
 /** Those with the user's tag or star that the filters name. */
 export async function notedSessions({ options, io }: Run): Promise<SessionSummary[]> {
   const { tag, starred } = filterOf(options);
-  return listChosen({ tag, starred, isAll: true }, whereOf(options), io);
+  return listChosen({ tag, starred, isAll: true }, readingWhereOf(options), io);
 }
 
 /** Whether a session is one that the filters mean, by its place and id; null: all are. */
@@ -68,7 +73,7 @@ export async function choiceOf({ options, io }: Run, hasTimes: boolean): Promise
   const times = hasTimes ? { since, until } : { since: undefined, until: undefined };
   const filter = { ...others, ...times };
   if (FILTERS.every((name) => filter[name] === undefined)) return null;
-  const sessions = await listChosen({ ...filter, isAll: true }, whereOf(options), io);
+  const sessions = await listChosen({ ...filter, isAll: true }, readingWhereOf(options), io);
   const keys = new Set(sessions.map((session) => keyOf(session, session.id)));
   return (place, id) => keys.has(keyOf(place, id));
 }

@@ -122,6 +122,7 @@ export const usage: CliCommand = {
     { flags: "--budget <amount>", summary: "exit with 1 if more was spent: 20/day, 300/month" },
     { flags: "--reprice", summary: "price everything again with the newest table" },
     ...FILTER_OPTIONS,
+    ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim usage",
@@ -130,6 +131,7 @@ export const usage: CliCommand = {
     "verbatim usage directive --agent rye",
     "verbatim usage --explain 7dce3a",
     "verbatim usage --budget 20/day || echo 'enough for today'",
+    "verbatim usage user --root /var/lib/verbatim --csv",
   ],
 
   run: async (run) => (await import("./usage.ts")).runUsage(run),

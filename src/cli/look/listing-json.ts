@@ -16,7 +16,7 @@ import { labelOf } from "../../dialects/registry.ts";
 import { parseRow } from "../../dialects/session-row.ts";
 import { AtWork, GROWING_MS } from "../../sessions/list/at-work.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
-import { programIdOf } from "../../sessions/list/whose.ts";
+import { programIdOf, senderOf } from "../../sessions/list/whose.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import { type SessionLine, unclosedJson } from "../../sessions/store/list.ts";
 
@@ -45,7 +45,9 @@ function flagsOf(session: SessionLine, { live, fuller, costs, records }: Flags):
   const facts = [programIdOf(place.dialect, id), labelOf(place.dialect)];
   const [name, program] = facts.map((fact) => JSON.stringify(fact));
   const cost = costs ? `,"cost":${costs.get(session) ?? null}` : "";
-  const whose = `"name":${name},"program":${program}${cost}`;
+  const from = senderOf(place.root);
+  const sender = from ? `,"sender":${JSON.stringify(from)}` : "";
+  const whose = `"name":${name},"program":${program}${cost}${sender}`;
   if (isMissing) return `${whose},"live":false,"missing":true`;
   const generation = fuller.get(session);
   const more = generation === undefined ? "" : `,"fullerGeneration":${generation}`;

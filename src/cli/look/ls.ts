@@ -27,7 +27,7 @@ import {
   interruptible,
   progressOn,
 } from "../command/interruption.ts";
-import { SORTS, whereOf } from "../command/options.ts";
+import { readingWhereOf, SORTS } from "../command/options.ts";
 import { CHANGED_MAX, changedListing } from "./changed-listing.ts";
 import { changedLogs } from "./changed-logs.ts";
 import { filterOf, hasFilter, type SessionChoice, ShownSessions } from "./chosen-sessions.ts";
@@ -51,13 +51,13 @@ export async function runLs({ options, io }: Run): Promise<number> {
     if (options.json === true) throw new UsageError("choose --ids or --json");
     if (hasFilter(options))
       throw new UsageError("--ids reads no log, so it takes no filter; use --json");
-    await printIds(whereOf(options), options.sourceGone === true, io);
+    await printIds(readingWhereOf(options), options.sourceGone === true, io);
     return 0;
   }
   const isJson = options.json === true;
   const choice = { ...filterOf(options), isAll: isJson || options.all === true };
   const isGone = options.sourceGone === true;
-  return printListing(whereOf(options), { sort, limit, isJson, choice, isGone }, io);
+  return printListing(readingWhereOf(options), { sort, limit, isJson, choice, isGone }, io);
 }
 
 export interface ListingOptions {

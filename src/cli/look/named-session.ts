@@ -10,7 +10,7 @@ import { colourMarkdown } from "../../sessions/render/terminal.ts";
 import { safeText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
-import { whereOf } from "../command/options.ts";
+import { readingWhereOf } from "../command/options.ts";
 import { warnOfJournal } from "./store-notes.ts";
 
 /** The named session; reports an ambiguous name. */
@@ -39,7 +39,7 @@ async function findNamed(name: string, run: Run): Promise<FoundSession> {
   const { VerbatimError } = await import("../../core/base/errors.ts");
   let found: FoundSession;
   try {
-    found = await findSession(nodeHost, name, whereOf(options));
+    found = await findSession(nodeHost, name, readingWhereOf(options));
   } catch (cause) {
     if (!(cause instanceof VerbatimError) || cause.code !== "DISCLOSED_COPY") throw cause;
     const { openCopy } = await import("../prove/verify-copies.ts");

@@ -37,7 +37,7 @@ import {
   interruptible,
   progressOn,
 } from "../command/interruption.ts";
-import { whereOf } from "../command/options.ts";
+import { readingWhereOf } from "../command/options.ts";
 import { ChunkedOutput, jsonLine } from "../command/output.ts";
 import { cutTo, widthOf } from "../command/table.ts";
 import { changedLogs } from "./changed-logs.ts";
@@ -58,7 +58,7 @@ export async function searchCommand(run: Run): Promise<number> {
   const isJson = options.json === true;
   const words = query === "" ? null : query;
   const asked = { query: words, limit, order, times, isChosen, isRebuilt, isJson } as const;
-  return runSearch(whereOf(options), asked, io);
+  return runSearch(readingWhereOf(options), asked, io);
 }
 
 export interface SearchRequest {

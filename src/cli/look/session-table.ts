@@ -5,7 +5,7 @@
 
 import type { SessionSort } from "../../dialects/session-row.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { agentOf, programIdOf, projectName } from "../../sessions/list/whose.ts";
+import { agentOf, programIdOf, projectName, senderOf } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import type { Io } from "../command/command.ts";
@@ -32,6 +32,8 @@ export function sessionTable(
 
 /** Only where costs were counted: what logs record alone would be another number. */
 const COST: TableColumn = { heading: "COST", align: "right" };
+/** Only where a session was received from another machine. */
+const FROM: TableColumn = { heading: "FROM", widthMin: 8, droppedAs: 6 };
 const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "ID" },
   { heading: "AGENT" },
@@ -41,12 +43,14 @@ const PIPE_COLUMNS: readonly TableColumn[] = [
   { heading: "TOKENS", align: "right" },
   COST,
   { heading: "UPDATED" },
+  FROM,
   { heading: "PROJECT" },
   { heading: "BRANCH" },
   { heading: "TITLE" },
 ];
 
 function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOptions): string[] {
+  const isSent = areSent(sessions);
   const rows = sessions.map((line) => {
     const session = summaryOf(line);
     return [
@@ -58,12 +62,15 @@ function forPipes(sessions: readonly SessionLine[], { live, costs }: TableOption
       tokensOf(session),
       ...(costs === null ? [] : [costText(costs.get(line) ?? null)]),
       updatedAt(session),
+      ...(isSent ? [fromOf(session)] : []),
       session.project ?? NONE,
       session.branch ?? NONE,
       `${session.erased ? `[${erasedText(session.erased)}] ` : ""}${notedTitle(session)}`,
     ];
   });
-  const columns = PIPE_COLUMNS.filter((column) => costs !== null || column !== COST);
+  const columns = PIPE_COLUMNS.filter(
+    (column) => (costs !== null || column !== COST) && (isSent || column !== FROM),
+  );
   return formatTable(columns, rows);
 }
 
@@ -76,6 +83,15 @@ const titleOf: Cell = (session) => {
 /** With the user's star before it, and the tags after it. */
 function notedTitle({ title, starred, tags }: SessionSummary): string {
   return [...(starred ? ["★"] : []), title ?? NONE, ...tags.map((tag) => `#${tag}`)].join(" ");
+}
+
+function areSent(sessions: readonly SessionLine[]): boolean {
+  return sessions.some(({ place }) => senderOf(place.root) !== null);
+}
+
+function fromOf({ root }: Pick<SessionSummary, "root">): string {
+  const sender = senderOf(root);
+  return sender === null ? NONE : `${sender.user}@${sender.machine}`;
 }
 
 /** Of the width, what a title gets at least if it is that long. */
@@ -98,6 +114,7 @@ function forPeople(
   const columns: (TableColumn & { readonly cell: Cell })[] = [
     { heading: sort === "created" ? "CREATED" : "WHEN", cell: when },
     { heading: "AGENT", widthMin: 11, droppedAs: 5, cell: agentOf },
+    ...(areSent(sessions) ? [{ ...FROM, cell: fromOf }] : []),
     {
       heading: "PROJECT",
       widthMin: 8,

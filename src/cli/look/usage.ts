@@ -2,6 +2,8 @@
 
 import { nodeHost } from "../../core/base/node-host.ts";
 import { loadDialects } from "../../dialects/all.ts";
+import type { ProjectFilter } from "../../sessions/catalog/page.ts";
+import { type FoundStore, findStores } from "../../sessions/list/find-stores.ts";
 import { projectFilter } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { openUsage, sumsAgain } from "../../usage/open-usage.ts";
@@ -10,6 +12,8 @@ import {
   type FileFilter,
   fileFilter,
   filesOf,
+  machineNameOf,
+  userNameOf,
 } from "../../usage/report/agent-choice.ts";
 import { type CountedUsage, sessionNameIn } from "../../usage/report/counted-usage.ts";
 import {
@@ -23,7 +27,7 @@ import {
 import { type DayRange, type GroupSource, groupSource } from "../../usage/report/group-source.ts";
 import { byFile, type Group, groupBy, totalOf } from "../../usage/report/groups.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
-import { REPORTS } from "../command/options.ts";
+import { REPORTS, readingWhereOf } from "../command/options.ts";
 import { timeOption } from "../command/time-option.ts";
 import { dollars } from "./usage-numbers.ts";
 import type { SessionName } from "./usage-text.ts";
@@ -61,16 +65,19 @@ async function printStatus(io: Run["io"]): Promise<number> {
 async function printUsage(run: Run, report: UsageReport): Promise<number> {
   const { options, io } = run;
   const project = textOption("--project", options.project);
-  const isProject = project === undefined ? undefined : projectFilter(project, process.cwd());
-  const isNoted = await notedFiles(run);
+  const where = readingWhereOf(options);
   return openReports({
+    stores: (where.root ?? where.dialect) === undefined ? undefined : await findStores(where),
     io,
     report,
     since: textOption("--since", options.since),
     until: textOption("--until", options.until),
     agent: textOption("--agent", options.agent),
-    isMeant: allOf(isProject, isNoted),
+    isProject: project === undefined ? undefined : projectFilter(project, process.cwd()),
+    isNoted: await notedFiles(run),
     model: textOption("--model", options.model)?.toLowerCase(),
+    machine: textOption("--machine", options.machine),
+    user: textOption("--user", options.user),
     zone: textOption("--tz", options.tz),
     format: options.json === true ? "json" : options.csv === true ? "csv" : "text",
     isCompact: options.compact === true,
@@ -87,20 +94,19 @@ async function notedFiles(run: Run): Promise<FileFilter | undefined> {
   return filesOf(await notedSessions(run));
 }
 
-/** Undefined: every file. */
-function allOf(...filters: readonly (FileFilter | undefined)[]): FileFilter | undefined {
-  if (filters.every((filter) => filter === undefined)) return undefined;
-  return (file) => filters.every((filter) => filter?.(file) !== false);
-}
-
 export type UsageReport = (typeof REPORTS)[number] | "glance";
 
 export interface ReportOptions {
+  /** Only of these. */
+  readonly stores: readonly FoundStore[] | undefined;
   readonly since: string | undefined;
   readonly until: string | undefined;
   readonly agent: string | undefined;
-  readonly isMeant: FileFilter | undefined;
+  readonly isProject: ProjectFilter | undefined;
+  readonly isNoted: FileFilter | undefined;
   readonly model: string | undefined;
+  readonly machine: string | undefined;
+  readonly user: string | undefined;
   readonly io: Io;
   readonly report: UsageReport;
   readonly zone: string | undefined;
@@ -128,6 +134,7 @@ export async function openReports(options: ReportOptions): Promise<number> {
   const opened = await openUsage(nodeHost, {
     cwd: process.cwd(),
     nowMs,
+    ...(options.stores && { stores: options.stores }),
     onProgress: (done, total) => io.progress(`counting ${done} of ${total} sessions`),
     onFailure: (id) => failures.push(id),
   });
@@ -210,12 +217,13 @@ async function sessionNames(
 
 async function reportRows(
   { usage, source, days, range, nowMs }: ReportSource,
-  { report, agent, isMeant, model }: ReportOptions,
+  options: ReportOptions,
 ): Promise<Group[]> {
+  const { report, agent, model } = options;
   const period = report === "glance" ? "day" : PERIODS[report];
   if (period !== undefined) return withEmpty(source.byPeriod(range, period), days, period);
   const byRows = (textOf: (file: LedgerFile) => string) => {
-    const isWanted = fileFilter(agent, isMeant) ?? (() => true);
+    const isWanted = fileFilter(options) ?? (() => true);
     const rows = usage.chosen(days, { ...range, isWanted, model });
     return groupBy(usage, rows, byFile(usage, textOf));
   };
@@ -227,10 +235,14 @@ async function reportRows(
       return byLast(byRows((file) => usage.sessionKeyOf(file)));
     case "project":
       return byCost(byRows((file) => usage.projectOf(file)));
+    case "machine":
+      return byCost(byRows(machineNameOf));
+    case "user":
+      return byCost(byRows(userNameOf));
     case "directive": {
       const names = await agentNames(
         nodeHost,
-        usage.ledger.files.filter(fileFilter(agent, isMeant) ?? Boolean),
+        usage.ledger.files.filter(fileFilter(options) ?? Boolean),
       );
       return byCost(byRows(({ index }) => names[index] ?? ""));
     }

@@ -21,7 +21,7 @@ import {
   interruptible,
   progressOn,
 } from "../command/interruption.ts";
-import { whereOf } from "../command/options.ts";
+import { readingWhereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
 import { chosenSessions, hasFilter, tellNoStores } from "../look/chosen-sessions.ts";
 import { countText } from "../serve/findings-report.ts";
@@ -35,7 +35,7 @@ export async function scanCommand(run: Run): Promise<number> {
   if (chosen?.length === 0) return 0;
   const asked = {
     names: chosen?.map(({ path }) => path) ?? args,
-    where: whereOf(options),
+    where: readingWhereOf(options),
     rules: textOptions("--rule", options.rule) ?? [],
     patterns: textOptions("--pattern", options.pattern) ?? [],
     patternFile: textOption("--patterns", options.patterns),

@@ -21,7 +21,7 @@ import {
 } from "../../trust/proof/verdict.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import { type Run, textOption, UsageError } from "../command/command.ts";
-import { whereOf } from "../command/options.ts";
+import { readingWhereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
 import { choiceOf, hasFilter, type IsChosen } from "../look/chosen-sessions.ts";
 import { isDatabase } from "../serve/copies.ts";
@@ -79,7 +79,7 @@ class ReportPrinter {
     this.#expected = new ExpectedPins(verifier.judging.against, {
       sessions: verifier.isWhole,
       streams: databases.length + directories.length > 0 && streams.length === 0,
-      dialect: whereOf(run.options).dialect,
+      dialect: readingWhereOf(run.options).dialect,
     });
     const roots = [...databases, ...directories, ...logs.map(({ root }) => root)];
     this.#lenientRoots = lenientAmong(roots, run);
@@ -146,7 +146,7 @@ function lenientAmong(roots: readonly string[], { options, io }: Run): ReadonlyS
 
 function openVerifier({ options, io }: Run): Promise<SessionVerifier> {
   return SessionVerifier.open(nodeHost, {
-    where: whereOf(options),
+    where: readingWhereOf(options),
     isDeep: options.deep === true,
     requirePin: options.requirePin === true,
     isLegacyProfile: options.profile === LEGACY_PROFILE,

@@ -16,7 +16,7 @@ import {
   readIds,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { senderOf, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+import { isSenderMeant, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
 
 export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly verdict: string | null;
@@ -36,11 +36,10 @@ export interface StoreRequest {
 
 /** Whether a store may have such sessions. */
 export function mayHave({ dialect, root }: FoundStore, asked: StoreRequest): boolean {
-  const { agent, machine, user } = asked;
+  const { agent } = asked;
   const label = labelOf(dialect);
   if (agent && label !== null && label !== agent) return false;
-  const sender = senderOf(root);
-  return (!machine || sender?.machine === machine) && (!user || sender?.user === user);
+  return isSenderMeant(root, asked);
 }
 
 export function placeKey({ dialect, root }: FoundStore): string {

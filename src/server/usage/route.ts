@@ -48,7 +48,6 @@ import { USAGE_PATH } from "../router/paths.ts";
 import { overSessions } from "../sessions/all-sessions.ts";
 import { Query } from "../sessions/query.ts";
 import { type Sees, urlIdOf } from "../sessions/roots.ts";
-import { mayHave } from "../sessions/row-filter.ts";
 import type { ServedSession, SessionService } from "../sessions/service.ts";
 import { SESSION_LIMITS } from "../sessions/session-limits.ts";
 import type { LiveUsage } from "./live-usage.ts";
@@ -78,17 +77,15 @@ function usageAnswer(service: SessionService, url: string, sees: Sees): Promise<
   const days = daysIn(query.text("tz"));
   const project = query.text("project");
   const isProject = project === null ? undefined : projectFilter(project, null);
-  const isNamed = fileFilter(query.text("agent") ?? undefined, isProject);
+  const [agent, machine, user] = ["agent", "machine", "user"].map((name) => query.text(name));
+  const isNamed = fileFilter({ agent, isProject, machine, user });
   const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
   const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
   const seen = roots.stores().filter(sees);
   const stores = new Map(seen.map((store) => [keyOf(store), store]));
   // The ledger also has files of stores that are gone: only who sees every path sees them.
   const isSeen = (file: LedgerFile) => sees({}) || stores.has(keyOf(file));
-  const sent = { machine: query.text("machine"), user: query.text("user") };
-  const isWanted = (file: LedgerFile) => {
-    return isSeen(file) && mayHave(file, sent) && (isNamed?.(file) ?? true);
-  };
+  const isWanted = (file: LedgerFile) => isSeen(file) && (isNamed?.(file) ?? true);
   return usageReport(service.usage, {
     days,
     today: days.numberOf(nowMs()),

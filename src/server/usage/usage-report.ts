@@ -20,7 +20,7 @@ import {
   type SessionUsageFiles,
   sessionsOf,
 } from "../../usage/prompts/prompt-rows.ts";
-import { agentNameOf } from "../../usage/report/agent-choice.ts";
+import { agentNameOf, machineNameOf, userNameOf } from "../../usage/report/agent-choice.ts";
 import {
   type CountedUsage,
   sessionNameIn,
@@ -100,16 +100,13 @@ function nothing({ days, today, choice, by }: UsageRequest): Report {
   };
 }
 
-/** The group of sessions that no machine sent. No machine or user has a space in its name. */
-const OF_SERVER = "this server";
-
 function groupingsOf(usage: CountedUsage): Record<Report["by"], Grouping> {
   return {
     agent: byFile(usage, ({ dialect }) => agentNameOf(dialect)),
     project: byFile(usage, (file) => usage.projectOf(file)),
     model: byModel(usage),
-    machine: byFile(usage, ({ root }) => senderOf(root)?.machine ?? OF_SERVER),
-    user: byFile(usage, ({ root }) => senderOf(root)?.user ?? OF_SERVER),
+    machine: byFile(usage, machineNameOf),
+    user: byFile(usage, userNameOf),
   };
 }
 

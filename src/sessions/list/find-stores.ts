@@ -14,6 +14,7 @@ import { surroundings } from "../../core/base/node-paths.ts";
 import { loadDialects } from "../../dialects/all.ts";
 import { guardedPlace, guardedRoots } from "../../dialects/files/guard-store.ts";
 import { programOf, READ_DIALECT_NAMES, registryEntry } from "../../dialects/registry.ts";
+import { receivedStores } from "./received-stores.ts";
 import { rememberedStores } from "./remembered-stores.ts";
 
 /** The user's current directory, and the options on where to look. */
@@ -22,6 +23,8 @@ export interface StoreLookup {
   /** Look in this store instead of those found from `cwd`. */
   readonly root?: string | undefined;
   readonly dialect?: string | undefined;
+  /** Of a server's data directory as the root also what it received, which is only for reading. */
+  readonly hasReceived?: boolean;
 }
 
 export interface FoundStore {
@@ -44,7 +47,7 @@ export async function findStores(where: StoreLookups): Promise<FoundStore[]> {
 }
 
 /** The same for code that only needs their names, or that has loaded all dialects. */
-export function storesAt({ cwd, root, dialect }: StoreLookup): FoundStore[] {
+export function storesAt({ cwd, root, dialect, hasReceived = false }: StoreLookup): FoundStore[] {
   checkChoice("dialect", dialect, READ_DIALECT_NAMES);
   const wanted = dialect === undefined ? READ_DIALECT_NAMES : [dialect];
   if (root === undefined) {
@@ -72,7 +75,10 @@ export function storesAt({ cwd, root, dialect }: StoreLookup): FoundStore[] {
     });
   }
   const names = dialect === undefined ? wanted.filter((name) => isStore(name, at)) : wanted;
-  return names.map((name) => ({ dialect: name, root: at }));
+  const received = hasReceived ? receivedStores(at) : [];
+  return names
+    .map((name): FoundStore => ({ dialect: name, root: at }))
+    .concat(received.filter((store) => dialect === undefined || store.dialect === dialect));
 }
 
 /**

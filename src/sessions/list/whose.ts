@@ -39,6 +39,16 @@ export function senderOf(root: string): Sender | null {
   return machine === undefined || user === undefined ? null : { machine, user };
 }
 
+/** Whether a store is of the machine and of the user; null and undefined: of any. */
+export function isSenderMeant(
+  root: string,
+  { machine, user }: { readonly [name in keyof Sender]?: string | null | undefined },
+): boolean {
+  if (!machine && !user) return true;
+  const sender = senderOf(root);
+  return (!machine || sender?.machine === machine) && (!user || sender?.user === user);
+}
+
 /** The program as its users call it, else the agent. */
 export function agentOf({ dialect, agent }: SessionOwner): string {
   return labelOf(dialect) ?? agent ?? UNNAMED_AGENT;

@@ -1,9 +1,11 @@
-/** Agent choice: which files a user means by the name of an agent or of a project, and whose each is. */
+/** Agent choice: which files a user means by an agent, a project or a sender, and whose each is. */
 
 import type { Host } from "../../core/base/host.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import { labelOf, registryEntry } from "../../dialects/registry.ts";
-import { isDialectMeant, programIdOf } from "../../sessions/list/whose.ts";
+import type { ProjectFilter } from "../../sessions/catalog/page.ts";
+import type { FoundStore } from "../../sessions/list/find-stores.ts";
+import { isDialectMeant, isSenderMeant, programIdOf, senderOf } from "../../sessions/list/whose.ts";
 import type { LedgerFile } from "../ledger/pack.ts";
 
 export type FileFilter = (file: LedgerFile) => boolean;
@@ -20,20 +22,49 @@ export function filesOf(
   };
 }
 
+/** Which files are meant; undefined and null: all. */
+export interface FileChoice {
+  readonly agent?: string | null | undefined;
+  readonly isProject?: ProjectFilter | undefined;
+  /** With the user's notes. */
+  readonly isNoted?: FileFilter | undefined;
+  readonly machine?: string | null | undefined;
+  readonly user?: string | null | undefined;
+  readonly stores?: readonly FoundStore[] | undefined;
+}
+
 /** Undefined: all. */
-export function fileFilter(
-  agent: string | undefined,
-  isMeant: FileFilter | undefined,
-): FileFilter | undefined {
-  if (agent === undefined && isMeant === undefined) return undefined;
-  return (file) => isOfAgent(file, agent) && isMeant?.(file) !== false;
+export function fileFilter(choice: FileChoice): FileFilter | undefined {
+  const { agent, isProject, isNoted, machine, user, stores } = choice;
+  const isAll = (agent ?? isProject ?? isNoted ?? machine ?? user ?? stores ?? null) === null;
+  if (isAll) return undefined;
+  const keyOf = ({ dialect, root }: FoundStore) => `${dialect}\0${root}`;
+  const keys = stores && new Set(stores.map(keyOf));
+  return (file) =>
+    isOfAgent(file, agent) &&
+    isProject?.(file) !== false &&
+    isNoted?.(file) !== false &&
+    isSenderMeant(file.root, choice) &&
+    keys?.has(keyOf(file)) !== false;
 }
 
 export function isOfAgent(
   { dialect }: Pick<LedgerFile, "dialect">,
-  agent: string | undefined,
+  agent: string | null | undefined,
 ): boolean {
-  return agent === undefined || isDialectMeant(dialect, agent);
+  return !agent || isDialectMeant(dialect, agent);
+}
+
+/** Of sessions that no machine sent. No machine or user has a space in its name. */
+const OF_SERVER = "this server";
+
+/** Who sent a file, for groups by these. */
+export function machineNameOf({ root }: Pick<LedgerFile, "root">): string {
+  return senderOf(root)?.machine ?? OF_SERVER;
+}
+
+export function userNameOf({ root }: Pick<LedgerFile, "root">): string {
+  return senderOf(root)?.user ?? OF_SERVER;
 }
 
 /** What users call the program. */

@@ -4,7 +4,7 @@
  */
 
 import { NO_QUARTER, QUARTER_MS, type StoredSums } from "../sums/stored-sums.ts";
-import { agentNameOf, type FileFilter, fileFilter, hasBlocks, isOfAgent } from "./agent-choice.ts";
+import { agentNameOf, type FileChoice, fileFilter, hasBlocks, isOfAgent } from "./agent-choice.ts";
 import { blockOf, blocksOf, startsIn, type UsageBlock } from "./blocks.ts";
 import type { CountedUsage, UsageRowChoice } from "./counted-usage.ts";
 import { type Days, dayNumber, NO_DAY, type Period, periodText } from "./days.ts";
@@ -33,10 +33,7 @@ export interface GroupSource {
 }
 
 /** What a report is of; undefined: all. */
-export interface UsageFilter {
-  readonly agent: string | undefined;
-  /** Of its project, or with the user's notes. */
-  readonly isMeant?: FileFilter | undefined;
+export interface UsageFilter extends FileChoice {
   /** Part of the model's name, in lower case. */
   readonly model?: string | undefined;
 }
@@ -47,8 +44,9 @@ export function groupSource(
   days: Days,
   filter: UsageFilter,
 ): GroupSource {
-  const { agent, isMeant, model } = filter;
-  if (isMeant !== undefined || model !== undefined) return rowSource(usage, days, filter);
+  const { agent, model, ...others } = filter;
+  if (model !== undefined || fileFilter(others) !== undefined)
+    return rowSource(usage, days, filter);
   const kept = new StoredGroups(usage, sums, days);
   const isWanted = (dialect: string) => isOfAgent({ dialect }, agent);
   return {
@@ -69,7 +67,7 @@ export function rowSource(
   days: Days,
   { model, ...wanted }: UsageFilter,
 ): GroupSource {
-  const isWanted = fileFilter(wanted.agent, wanted.isMeant) ?? (() => true);
+  const isWanted = fileFilter(wanted) ?? (() => true);
   const chosen = (range: DayRange) => usage.chosen(days, { ...range, isWanted, model });
   const ofAgent = byFile(usage, ({ dialect }) => agentNameOf(dialect));
   return {
