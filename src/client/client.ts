@@ -29,6 +29,7 @@ const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
 
 const SHARE_OPTIONS: OptionKinds<ShareRequest> = {
   session: "text",
+  kind: "text",
   redact: "object",
   match: "object",
   reason: "text",
@@ -59,11 +60,13 @@ export class VerbatimClient {
 
   /** Shares part of a session: the link is `${url}/#/share/${token}`. Only its owner may. */
   async share(asked: ShareRequest): Promise<NewShareItem> {
-    checkOptions("share", asked, SHARE_OPTIONS);
-    checkKind("session", asked.session, "text");
-    const headers = { "Content-Type": "application/json" };
-    const body = JSON.stringify(asked);
-    return this.#requester.json("/v1/shares", { method: "POST", headers, body });
+    return this.#requester.json("/v1/shares", shareCall(asked, {}));
+  }
+
+  /** The copy that `share` would show, as its bytes. Nothing is shared or stored. */
+  async previewShare(asked: ShareRequest): Promise<Uint8Array> {
+    const response = await this.#requester.send("/v1/shares", shareCall(asked, { preview: true }));
+    return new Uint8Array(await response.arrayBuffer());
   }
 
   /** Revokes a share for good. */
@@ -88,4 +91,11 @@ export class VerbatimClient {
     const { signal, ...options } = given;
     return this.#requester.json("/v1/tools", { query: { ...options }, ...(signal && { signal }) });
   }
+}
+
+function shareCall(asked: ShareRequest, more: object) {
+  checkOptions("share", asked, SHARE_OPTIONS);
+  checkKind("session", asked.session, "text");
+  const headers = { "Content-Type": "application/json" };
+  return { method: "POST", headers, body: JSON.stringify({ ...asked, ...more }) };
 }

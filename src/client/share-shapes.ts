@@ -31,9 +31,13 @@ export const SHARE_LIST = object({ shares: list(object(SHARE_FIELDS)) });
 export const NEW_SHARE = object({
   token: describeSchema(string, "For the link `/#/share/TOKEN`; it is not stored"),
   ...SHARE_FIELDS,
+  kind: describeSchema(
+    choice(["disclosed", "masked"]),
+    "Whether its copy proves what it shows, or is only masked, because the session is not signed",
+  ),
   lines: describeSchema(count, "Lines of the session that are not checkpoints"),
   full: describeSchema(count, "Lines that are shown in full"),
-  strings: describeSchema(count, "Strings that are withheld"),
+  strings: describeSchema(count, "Strings that are withheld or masked"),
 });
 /** A share with its token. */
 export interface NewShareItem extends TypeOfSchema<typeof NEW_SHARE> {}
@@ -42,6 +46,8 @@ export interface NewShareItem extends TypeOfSchema<typeof NEW_SHARE> {}
 export interface ShareRequest {
   /** A session's id, as the list gives it. */
   readonly session: string;
+  /** Default: `disclosed`, which proves what it shows; `masked` if the session is not signed. */
+  readonly kind?: "disclosed" | "masked";
   /** Rules of `verbatim scan`; `default`: all. Default: all. */
   readonly redact?: readonly string[];
   /** Withhold every string or line with one of these texts. */

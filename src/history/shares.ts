@@ -12,6 +12,8 @@ import { badName, type Places } from "./places.ts";
 export interface SharedLink {
   /** Its name, to list and to revoke it. */
   readonly id: string;
+  /** `masked`: the session is not signed, so the copy proves nothing. */
+  readonly kind: "disclosed" | "masked";
   /** What a link ends with, after the server's address. It is not stored: keep it now. */
   readonly path: string;
   readonly expiresAt: string;
@@ -45,9 +47,9 @@ export async function shareSession(
       },
       { onWarning, nowMs: Date.now, check: async () => signal?.throwIfAborted() },
     );
-    const { lines, full } = redacted;
+    const { kind, lines, full } = redacted;
     const path = `/#/share/${token}`;
-    return { id: share.id, path, expiresAt: share.expiresAt, lines, full };
+    return { id: share.id, kind, path, expiresAt: share.expiresAt, lines, full };
   } finally {
     await shares.close();
   }

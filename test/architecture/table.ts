@@ -30,6 +30,7 @@ export const VIEWER_IMPORTS: readonly string[] = [
   "src/core/model/",
   "src/trust/proof/",
   "src/dialects/shared/typed-text.ts",
+  "src/dialects/copy-lines.ts",
   "src/sessions/render/",
   "src/client/",
 ];

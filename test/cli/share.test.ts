@@ -55,6 +55,22 @@ test("a link is printed once, listed without its token, and revoked for good", a
   expect((await share("ls")).stdout).toContain("revoked");
 });
 
+test("a session without signatures is shared masked, and the command says how it could be signed", async () => {
+  const user = new CliUser();
+  const input = `${JSON.stringify({ kind: "message", role: "user", parts: [{ type: "text", text: "mail ada@lovelace.org" }] })}\n`;
+  expect((await user.run(["record", "--session", "notes"], { input })).code).toBe(0);
+  mkdirSync(join(user.cwd, "data"));
+  const { code, stderr, stdout } = await user.run(["share", "notes", "--yes", "--data", "data"]);
+  expect([code, stdout]).toEqual([0, expect.stringContaining("/#/share/vbs_")]);
+  expect(stderr).toContain("not provable: notes is not signed, so the link shows a masked copy");
+  expect(stderr).toContain("sign it first: verbatim doctor --fix --vouch notes");
+  expect(stderr).toContain("0 of 1 lines in full, 1 string masked");
+  const vouched = await user.run(["doctor", "--fix", "--vouch", "notes", "--yes"]);
+  expect(vouched.code).toBe(0);
+  const args = ["share", "notes", "--yes", "--data", "data", "--json"];
+  expect(jsonLines((await user.run(args)).stdout)[0]).toMatchObject({ kind: "disclosed" });
+});
+
 test("an erasure revokes the shares that show what is erased, and no others", async () => {
   const user = await recorded();
   const { shared, erase, states } = sharing(user);

@@ -4,8 +4,8 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dataDirectory } from "../../core/base/node-paths.ts";
+import { dialectNamed } from "../../dialects/all.ts";
 import type { WithheldPlace } from "../../evidence/redact/copy-writer.ts";
-import type { RedactionResult } from "../../evidence/redact/redact.ts";
 import { Matches } from "../../evidence/redact/text-matches.ts";
 import { addShare, createShare } from "../../evidence/share/create-share.ts";
 import { followLive } from "../../evidence/share/live-share.ts";
@@ -13,6 +13,9 @@ import {
   DEFAULT_REASON,
   type NewShare,
   type Share,
+  type ShareCopy,
+  type SharedSession,
+  type ShareKind,
   type Shares,
   shareState,
   type Withholding,
@@ -66,7 +69,8 @@ async function shareOnce(
 ): Promise<number> {
   const places: WithheldPlace[] = [];
   const matches = new Matches(request.withholding.texts ?? []);
-  const check = async (made: RedactionResult) => {
+  const check = async (made: ShareCopy) => {
+    if (made.kind === "masked") run.io.err(masksText(request.session));
     tellPlaces(run, places);
     if (!checkMatches(run, matches)) throw DECLINED;
     const until = new Date(request.expiresAtMs).toISOString();
@@ -76,7 +80,8 @@ async function shareOnce(
   try {
     const options = { ...warnings(run), nowMs: Date.now, onPlace, matches, check };
     const { token, share, redacted } = await createShare(nodeHost, shares, request, options);
-    await printLink(run, share, `${base}/#/share/${token}`, amountOf(redacted));
+    const link = `${base}/#/share/${token}`;
+    await printLink(run, share, { link, kind: redacted.kind }, amountOf(redacted));
     return 0;
   } catch (cause) {
     if (cause === DECLINED) return EXIT_DECLINED;
@@ -96,7 +101,7 @@ async function shareLive(
   const question = `Share ${request.session.id} live: each turn once it is signed, rules: ${rules}?`;
   if (!(await isAgreed(run, question))) return EXIT_DECLINED;
   const { token, share } = await addShare(shares, request, Date.now());
-  await printLink(run, share, `${base}/#/share/${token}`, "live");
+  await printLink(run, share, { link: `${base}/#/share/${token}`, kind: "disclosed" }, "live");
   const end = await followLive(nodeHost, shares, share, request, {
     ...warnings(run),
     delay,
@@ -210,15 +215,31 @@ function warnings({ io }: Run) {
   return { onWarning: (warning: string) => io.err(`warning: ${warning}`) };
 }
 
-function amountOf({ full, lines, withheld }: RedactionResult): string {
+function amountOf({ kind = "disclosed", full, lines, withheld }: CopyAmount): string {
   const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
-  return `${full} of ${lines} lines in full, ${countText(strings, "string")} withheld`;
+  const gone = `${countText(strings, "string")} ${kind === "masked" ? "masked" : "withheld"}`;
+  return `${full} of ${lines} lines in full, ${gone}`;
 }
 
-async function printLink(run: Run, share: Share, link: string, amount: string): Promise<void> {
+type CopyAmount = Omit<ShareCopy, "kind"> & Partial<Pick<ShareCopy, "kind">>;
+
+/** What the link shows, and how it could prove more. */
+function masksText({ id, dialect }: SharedSession): string {
+  const next = dialectNamed(dialect).program
+    ? "`verbatim guard --sign` signs copies of such sessions from now on"
+    : `to share a copy that proves something, sign it first: verbatim doctor --fix --vouch ${id}`;
+  return `not provable: ${id} is not signed, so the link shows a masked copy; ${next}`;
+}
+
+async function printLink(
+  run: Run,
+  share: Share,
+  { link, kind }: { readonly link: string; readonly kind: ShareKind },
+  amount: string,
+): Promise<void> {
   const { io, options } = run;
   if (options.json === true) {
-    await io.print(jsonLine({ link, ...jsonOf(share, Date.now()) }));
+    await io.print(jsonLine({ link, kind, ...jsonOf(share, Date.now()) }));
     return;
   }
   io.err(`share ${share.id}: ${amount}, until ${share.expiresAt}`);

@@ -17,65 +17,66 @@ import type { SignableLog } from "../../trust/session-log.ts";
 import type { WithheldPlace } from "./copy-writer.ts";
 import { type Finder, maskedLine, rulesOf, WITHHELD, withheldBy } from "./hits.ts";
 
-export interface PlainOptions {
-  readonly finder: Finder;
+export interface PlainOptions extends MaskOptions {
   readonly reason: string;
   readonly out: (bytes: Uint8Array) => void;
+}
+
+export interface MaskOptions {
+  readonly finder: Finder;
   readonly onPlace: (place: WithheldPlace) => void;
+  /** Where to end. Default: the end of the log. */
+  readonly end?: number;
+}
+
+/** A line that is not a checkpoint, as a plain copy has it. */
+export interface PlainLine {
+  /** Counts all lines of the log, from 1. */
+  readonly number: number;
+  /** Without LF, what was found masked; null: the whole line is withheld, by `rule`. */
+  readonly bytes: Uint8Array | null;
+  readonly rule: string;
+  readonly isFull: boolean;
 }
 
 /** Writes the copy; returns how many lines it has, and how many are unchanged. */
 export async function copyPlainly(
   host: Host,
   target: SignableLog,
-  { finder, reason, out, onPlace }: PlainOptions,
+  { reason, out, ...options }: PlainOptions,
 ): Promise<{ readonly lines: number; readonly full: number }> {
-  const { root, logId, dialect } = target;
-  const place = await openLogPath(host, logId, { create: false, root });
   const counts = { lines: 0, full: 0 };
-  let number = 0;
-  const take = (line: Uint8Array) => {
-    number++;
-    if (!hasSidecar(dialect) && claimOf(line, envelopeOf(dialect)) !== null) return;
+  for await (const { bytes, rule, isFull } of plainLines(host, target, options)) {
     counts.lines++;
-    const hits = finder(line, number);
-    if (hits.length === 0) counts.full++;
-    const replacement = hits.length === 0 ? null : maskedLine(line, hits, finder);
-    if (replacement) {
-      for (const { from, to, hits } of replacement.values) {
-        onPlace({ line: number, what: "value", rule: rulesOf(hits), bytes: to - from });
-      }
-      out(Buffer.concat([replacement.bytes, Buffer.from("\n")]));
-      return;
-    }
-    const withheld = hits.length === 0 ? null : withheldBy(line, 1, hits);
-    if (withheld?.is === "line") {
-      onPlace({ line: number, what: "line", rule: withheld.rule, bytes: line.length });
-      out(Buffer.from(`${asciiJson({ withheld: { rule: withheld.rule, reason } })}\n`));
-      return;
-    }
-    let from = 0;
-    for (const { at, length, rule } of withheld?.parts ?? []) {
-      onPlace({ line: number, what: "string", rule, bytes: length });
-      out(line.subarray(from, at));
-      out(Buffer.from(WITHHELD));
-      from = at + length;
-    }
-    out(Buffer.concat([line.subarray(from), Buffer.from("\n")]));
-  };
-  const whole = new WholeLines((bytes) => {
-    for (let start = 0; start < bytes.length; ) {
-      const end = bytes.indexOf(LF, start);
-      take(bytes.subarray(start, end));
-      start = end + 1;
-    }
-  });
+    if (isFull) counts.full++;
+    const line = bytes ?? Buffer.from(asciiJson({ withheld: { rule, reason } }));
+    out(Buffer.concat([line, Buffer.from("\n")]));
+  }
+  return counts;
+}
+
+/** The bytes of a line count only until the next one is taken. */
+export async function* plainLines(
+  host: Host,
+  { root, logId, dialect }: SignableLog,
+  { finder, onPlace, end }: MaskOptions,
+): AsyncGenerator<PlainLine> {
+  const place = await openLogPath(host, logId, { create: false, root });
+  let number = 0;
+  let blocks: Uint8Array[] = [];
+  const whole = new WholeLines((bytes) => void blocks.push(bytes));
   try {
     const log = openToRead(place);
     try {
-      for await (const chunk of readExactly(log, 0, log.size(), place.path)) {
+      for await (const chunk of readExactly(log, 0, end ?? log.size(), place.path)) {
+        blocks = [];
         whole.feed(chunk);
         if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(0);
+        for (const line of blocks.flatMap(linesIn)) {
+          number++;
+          if (!hasSidecar(dialect) && claimOf(line, envelopeOf(dialect)) !== null) continue;
+          yield { number, ...plainLine(line, number, finder, onPlace) };
+        }
       }
     } finally {
       log.close();
@@ -83,5 +84,44 @@ export async function copyPlainly(
   } finally {
     place.directory.close();
   }
-  return counts;
+}
+
+function linesIn(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(LF, start);
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function plainLine(
+  line: Uint8Array,
+  number: number,
+  finder: Finder,
+  onPlace: MaskOptions["onPlace"],
+): Omit<PlainLine, "number"> {
+  const hits = finder(line, number);
+  if (hits.length === 0) return { bytes: line, rule: "", isFull: true };
+  const replacement = maskedLine(line, hits, finder);
+  if (replacement) {
+    for (const { from, to, hits } of replacement.values) {
+      onPlace({ line: number, what: "value", rule: rulesOf(hits), bytes: to - from });
+    }
+    return { bytes: replacement.bytes, rule: "", isFull: false };
+  }
+  const withheld = withheldBy(line, 1, hits);
+  if (withheld.is === "line") {
+    onPlace({ line: number, what: "line", rule: withheld.rule, bytes: line.length });
+    return { bytes: null, rule: withheld.rule, isFull: false };
+  }
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  for (const { at, length, rule } of withheld.parts) {
+    onPlace({ line: number, what: "string", rule, bytes: length });
+    pieces.push(line.subarray(from, at), Buffer.from(WITHHELD));
+    from = at + length;
+  }
+  return { bytes: Buffer.concat([...pieces, line.subarray(from)]), rule: "", isFull: false };
 }

@@ -279,8 +279,7 @@ export class Copying {
 export function refuseUnsigned(report: VerifyReport): Through {
   const { verdict, path, profile, signed_through: through } = report;
   if (verdict === "unsigned" || profile === LEGACY_PROFILE) {
-    const reason =
-      verdict === "unsigned" ? "it is not signed" : "its signatures are of the older format";
+    const reason = verdict === "unsigned" ? NOT_SIGNED : SIGNED_IN_OLDER_FORMAT;
     const next =
       "`doctor --fix --vouch` signs one of your own; `redact --plain` writes a copy that proves nothing";
     throw cannotDisclose(path, reason, next);
@@ -333,6 +332,8 @@ class OlderHeads {
   }
 }
 
+export const NOT_SIGNED = "it is not signed";
+export const SIGNED_IN_OLDER_FORMAT = "its signatures are of the older format";
 export const NOTHING_YET = "no signed turn of it is old enough to be shown";
 export const NO_CHECKPOINT = "it has no checkpoint after its first, which is never shown whole";
 

@@ -1,6 +1,6 @@
 /**
- * Create share: scans a session and writes its disclosed copy, of what was scanned and nothing after;
- * then makes the share that shows it.
+ * Create share: scans a session and writes its copy, of what was scanned and nothing after; then makes
+ * the share that shows it. The copy of a signed session is disclosed; that of another one is masked.
  *
  * Also: which shares still show something, before it is erased.
  *
@@ -19,9 +19,15 @@ import { loadSigner } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import { allOf, type Finder } from "../redact/hits.ts";
-import { type RedactionResult, redactLog } from "../redact/redact.ts";
+import { writeMaskedCopy } from "../redact/masked-copy.ts";
+import {
+  NOT_SIGNED,
+  type RedactionResult,
+  redactLog,
+  SIGNED_IN_OLDER_FORMAT,
+} from "../redact/redact.ts";
 import { findsIn, findsOfRules } from "../redact/scan-finds.ts";
-import { entriesNumbered, MATCH, matching } from "../redact/text-matches.ts";
+import { entriesNumbered, MATCH, type Matches, matching } from "../redact/text-matches.ts";
 import { allRules, SecretFinder } from "../scan/find-secrets.ts";
 import { scanSession } from "../scan/scan-session.ts";
 import { UserJudging } from "../verify/user-judging.ts";
@@ -34,6 +40,7 @@ import {
   newShareToken,
   SHARE_LIMITS,
   type Share,
+  type ShareCopy,
   type SharedSession,
   type Shares,
   shareHash,
@@ -43,7 +50,7 @@ import {
 
 /** A share without a copy; `token` is returned once and not stored. */
 export async function addShare(
-  shares: Shares,
+  shares: Pick<Shares, "add">,
   { session, withholding, expiresAtMs, isLive = false }: NewShare,
   nowMs: number,
 ): Promise<{ readonly token: string; readonly share: Share }> {
@@ -80,7 +87,7 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
   const { token, share } = await addShare(shares, asked, options.nowMs());
   try {
     const redacted = await shares.publish(share.id, async (out) => {
-      const made = await makeCopy(host, asked.session, asked.withholding, out, options);
+      const made = await anyCopy(host, asked, out, options);
       await options.check?.(made);
       return made;
     });
@@ -129,6 +136,57 @@ async function hasFinds(copy: Readable, finder: Finder): Promise<boolean> {
 
 export const DEFAULT_RULES = "default";
 
+/** What is withheld of a session, and where it ended when it was scanned. */
+export interface WithheldFinds {
+  readonly finder: Finder;
+  readonly end: number;
+}
+
+export async function withheldFinds(
+  host: Host,
+  log: SharedSession,
+  { rules, texts = [], entries = [] }: Omit<Withholding, "reason">,
+  matches?: Matches,
+): Promise<WithheldFinds> {
+  const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
+  const finders: Finder[] = [entriesNumbered(new Set(entries))];
+  if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
+  if (names.length > 0) finders.push(await findsOfRules(names));
+  const { finder, end } = await scanned(host, log, names);
+  return { finder: allOf(...finders, finder), end };
+}
+
+const UNSIGNED: readonly unknown[] = [NOT_SIGNED, SIGNED_IN_OLDER_FORMAT];
+
+async function anyCopy(
+  host: Host,
+  { session, withholding, kind }: NewShare,
+  out: CopyOut,
+  options: MakeOptions,
+): Promise<ShareCopy> {
+  const finds = await withheldFinds(host, session, withholding, options.matches);
+  const { reason } = withholding;
+  if (kind !== "masked") {
+    try {
+      return {
+        kind: "disclosed",
+        ...(await discloseFinds(host, session, finds, reason, out, options)),
+      };
+    } catch (cause) {
+      const isUnsigned =
+        cause instanceof VerbatimError &&
+        cause.code === "CANNOT_DISCLOSE" &&
+        UNSIGNED.includes((cause.details as { readonly reason: string }).reason);
+      if (!isUnsigned || kind !== undefined) throw cause;
+    }
+  }
+  const { onPlace = () => {} } = options;
+  const write = (bytes: Uint8Array) => out.write(bytes);
+  const mask = { ...finds, reason, onPlace, out: write };
+  return { kind: "masked", ...(await writeMaskedCopy(hostOf(host, session), session, mask)) };
+}
+
+/** A disclosed copy. */
 export async function makeCopy(
   host: Host,
   log: SharedSession,
@@ -136,17 +194,22 @@ export async function makeCopy(
   out: CopyOut,
   options: MakeOptions,
 ): Promise<RedactionResult> {
+  const finds = await withheldFinds(host, log, withholding, options.matches);
+  return discloseFinds(host, log, finds, withholding.reason, out, options);
+}
+
+async function discloseFinds(
+  host: Host,
+  log: SharedSession,
+  finds: WithheldFinds,
+  reason: string,
+  out: CopyOut,
+  options: MakeOptions,
+): Promise<RedactionResult> {
   const { delay = 0, onPlace = () => {}, decided = (finder) => finder } = options;
-  const { onWarning, nowMs, matches } = options;
-  const { rules, texts = [], entries = [], reason } = withholding;
-  const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
-  const finders: Finder[] = [entriesNumbered(new Set(entries))];
-  if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
-  if (names.length > 0) finders.push(await findsOfRules(names));
-  const scan = await scanned(host, log, names);
-  finders.push(scan.finder);
+  const { onWarning, nowMs } = options;
   const judging = await UserJudging.load(host, { onWarning });
-  const finder = decided(allOf(...finders));
+  const finder = decided(finds.finder);
   return redactLog(hostOf(host, log), log, {
     verify: await judging.optionsFor(log),
     finder,
@@ -155,7 +218,7 @@ export async function makeCopy(
     onPlace,
     signer: await loadSigner(host, userPaths()),
     out: (bytes) => out.write(bytes),
-    until: { turnsBack: delay, endMax: scan.end },
+    until: { turnsBack: delay, endMax: finds.end },
   });
 }
 

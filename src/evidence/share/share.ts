@@ -10,10 +10,10 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
+import type { Reason } from "../../trust/proof/disclosure/statement.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import type { WithheldPlace } from "../redact/copy-writer.ts";
 import type { Finder } from "../redact/hits.ts";
-import type { RedactionResult } from "../redact/redact.ts";
 import type { Matches } from "../redact/text-matches.ts";
 
 export interface Share {
@@ -37,6 +37,8 @@ export const SHARE_LIMITS = {
   sharesMax: 1000,
   /** A copy is read whole by a browser. */
   copyBytesMax: 256 * 1024 * 1024,
+  /** A preview is held in memory. */
+  previewBytesMax: 64 * 1024 * 1024,
   /** How long a share may last. */
   expiresMsMax: 366 * 86_400_000,
   /** Ended shares are listed for this long. */
@@ -99,6 +101,12 @@ export function tooLong(session: string): VerbatimError {
   return new VerbatimError("CANNOT_DISCLOSE", message, { path: session, reason });
 }
 
+export function tooLongToPreview(session: string): VerbatimError {
+  const reason = `its copy is longer than ${SHARE_LIMITS.previewBytesMax} bytes`;
+  const message = `${session} cannot be shown before it is shared: ${reason}; make the link`;
+  return new VerbatimError("CANNOT_DISCLOSE", message, { path: session, reason });
+}
+
 /** A copy while it is written. */
 export interface CopyOut {
   write(bytes: Uint8Array): void;
@@ -140,8 +148,14 @@ export interface SharedSession extends SessionLog {
   readonly id: string;
 }
 
+/** A copy that proves what it shows, or one that is only masked (redact/masked-copy.ts). */
+export const SHARE_KINDS = ["disclosed", "masked"] as const;
+export type ShareKind = (typeof SHARE_KINDS)[number];
+
 export interface NewShare {
   readonly session: SharedSession;
+  /** Default: disclosed, or masked if the session is not signed. */
+  readonly kind?: ShareKind;
   readonly withholding: Withholding;
   readonly expiresAtMs: number;
   readonly isLive?: boolean;
@@ -159,15 +173,23 @@ export interface MakeOptions {
   readonly nowMs: () => number;
 }
 
+/** What a copy shows of the session. */
+export interface ShareCopy {
+  readonly kind: ShareKind;
+  readonly lines: number;
+  readonly full: number;
+  readonly withheld: readonly Reason[];
+}
+
 interface CreateOptions extends MakeOptions {
   /** Sees what was made, and may throw: then there is no share. */
-  readonly check?: (redacted: RedactionResult) => Promise<void>;
+  readonly check?: (copy: ShareCopy) => Promise<void>;
 }
 
 /** `token` is returned once and not stored. */
 export type CreateShare = (
   host: Host,
-  shares: Shares,
+  shares: Pick<Shares, "add" | "publish" | "drop">,
   asked: NewShare,
   options: CreateOptions,
-) => Promise<{ readonly token: string; readonly share: Share; readonly redacted: RedactionResult }>;
+) => Promise<{ readonly token: string; readonly share: Share; readonly redacted: ShareCopy }>;

@@ -11,15 +11,20 @@ import { nodeHost } from "../../core/base/node-host.ts";
 import {
   type CreateShare,
   DEFAULT_REASON,
+  SHARE_KINDS,
+  SHARE_LIMITS,
   type Share,
   type SharedSession,
+  type ShareKind,
   type Shares,
   shareState,
+  tooLongToPreview,
 } from "../../evidence/share/share.ts";
 import { FileShares } from "../../evidence/share/share-files.ts";
 import type { ServerContext } from "../context.ts";
 import {
   answer,
+  answerBytes,
   answerJson,
   badRequest,
   methodNotAllowed,
@@ -97,17 +102,47 @@ async function answerOwner(sharing: Sharing, asked: MountRequest): Promise<void>
     const listed = (await shares.list()).map((each) => wireOf(each, nowMs()));
     answerJson(response, 200, { shares: listed }, headers);
   } else if (method === "POST") {
-    answerJson(response, 201, await made(sharing, request), headers);
+    const asked = await bodyIn(request);
+    if (asked.isPreview) {
+      headers.push("Content-Type", "application/octet-stream");
+      answerBytes(response, headers, await preview(sharing, asked));
+    } else answerJson(response, 201, await made(sharing, asked), headers);
   } else {
     throw methodNotAllowed("GET, HEAD, POST, OPTIONS");
   }
 }
 
-async function made(sharing: Sharing, request: IncomingMessage) {
-  const { shares, sessions, create, nowMs } = sharing;
-  const { session, redact, match, reason, expiresInSeconds } = bodyOf(
-    await readBody(request, BODY_BYTES_MAX),
-  );
+async function made({ shares, ...sharing }: Sharing, asked: ShareBody) {
+  const { nowMs } = sharing;
+  const created = await create(sharing, shares, asked);
+  const { kind, full, lines, withheld } = created.redacted;
+  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
+  return { token: created.token, ...wireOf(created.share, nowMs()), kind, lines, full, strings };
+}
+
+/** The copy that the same request would share. */
+async function preview(sharing: Omit<Sharing, "shares">, asked: ShareBody): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  const write = (piece: Uint8Array) => {
+    bytes += piece.length;
+    if (bytes > SHARE_LIMITS.previewBytesMax) throw tooLongToPreview(asked.session);
+    pieces.push(Buffer.from(piece)); // A copy: its buffer is reused.
+  };
+  const nowhere: Pick<Shares, "add" | "publish" | "drop"> = {
+    add: async () => {},
+    publish: (_id, fill) => fill({ write }),
+    drop: async () => {},
+  };
+  await create(sharing, nowhere, asked);
+  return pieces;
+}
+
+async function create(
+  { sessions, create, nowMs }: Omit<Sharing, "shares">,
+  shares: Parameters<CreateShare>[1],
+  { session, kind, redact, match, reason, expiresInSeconds }: ShareBody,
+) {
   if (create === null || sessions === null) {
     const message = "this server makes no shares; use `verbatim share`, or `verbatim serve`";
     throw new VerbatimError("NOT_IMPLEMENTED", message, { part: SHARES_PATH });
@@ -116,16 +151,14 @@ async function made(sharing: Sharing, request: IncomingMessage) {
     session: await sessionNamed(sessions, session),
     withholding: { rules: redact, texts: match, reason: reason ?? DEFAULT_REASON },
     expiresAtMs: nowMs() + expiresInSeconds * 1000,
+    ...(kind && { kind }),
   };
   const options = { nowMs, onWarning: () => {} };
   const work = () => create(nodeHost, shares, asked, options);
-  const created = await sessions.wholeReads.run(work).catch((cause) => {
+  return sessions.wholeReads.run(work).catch((cause) => {
     if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
     throw badRequest("the body", `is wrong: ${cause.message}`);
   });
-  const { full, lines, withheld } = created.redacted;
-  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
-  return { token: created.token, ...wireOf(created.share, nowMs()), lines, full, strings };
 }
 
 async function sessionNamed(sessions: SessionService, urlId: string): Promise<SharedSession> {
@@ -135,7 +168,18 @@ async function sessionNamed(sessions: SessionService, urlId: string): Promise<Sh
 
 const DAY_SECONDS = 86_400;
 
-function bodyOf(bytes: Uint8Array) {
+interface ShareBody {
+  readonly session: string;
+  readonly kind: ShareKind | undefined;
+  readonly redact: readonly string[];
+  readonly match: readonly string[];
+  readonly reason: string | undefined;
+  readonly expiresInSeconds: number;
+  readonly isPreview: boolean;
+}
+
+async function bodyIn(request: IncomingMessage): Promise<ShareBody> {
+  const bytes = await readBody(request, BODY_BYTES_MAX);
   let body: Readonly<Record<string, unknown>>;
   try {
     body = Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
@@ -143,7 +187,7 @@ function bodyOf(bytes: Uint8Array) {
     throw badRequest("the body", "is not JSON");
   }
   const { session, redact = ["default"], match = [], reason, ...more } = body;
-  const { expiresInSeconds = DAY_SECONDS, ...unknown } = more;
+  const { expiresInSeconds = DAY_SECONDS, kind, preview = false, ...unknown } = more;
   const [other] = Object.keys(unknown);
   if (other !== undefined) throw badRequest("the body", "has an unknown field");
   if (typeof session !== "string") throw badRequest("session", "must be a session's id");
@@ -152,10 +196,19 @@ function bodyOf(bytes: Uint8Array) {
   if (reason !== undefined && (typeof reason !== "string" || reason.length > 2000)) {
     throw badRequest("reason", "must be a text of at most 2000 characters");
   }
+  if (kind !== undefined && !isShareKind(kind)) {
+    throw badRequest("kind", `must be ${SHARE_KINDS.join(" or ")}`);
+  }
+  if (typeof preview !== "boolean") throw badRequest("preview", "must be true or false");
   if (!Number.isSafeInteger(expiresInSeconds) || Number(expiresInSeconds) < 1) {
     throw badRequest("expiresInSeconds", "must be a whole number of seconds");
   }
-  return { session, redact, match, reason, expiresInSeconds: Number(expiresInSeconds) };
+  const seconds = Number(expiresInSeconds);
+  return { session, kind, redact, match, reason, expiresInSeconds: seconds, isPreview: preview };
+}
+
+function isShareKind(value: unknown): value is ShareKind {
+  return (SHARE_KINDS as readonly unknown[]).includes(value);
 }
 
 function areTexts(value: unknown): value is string[] {
@@ -206,7 +259,7 @@ const PATHS = {
       ],
       responses: {
         200: {
-          description: "The copy (docs/formats/disclosure.md)",
+          description: "The copy (docs/formats/disclosure.md, or share.md if it is masked)",
           headers: VERSION,
           content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
         },
@@ -234,10 +287,16 @@ const PATHS = {
               type: "object",
               properties: {
                 session: text,
+                kind: { ...text, enum: [...SHARE_KINDS] },
                 redact: texts,
                 match: texts,
                 reason: text,
                 expiresInSeconds: { type: "integer", minimum: 1, default: 86_400 },
+                preview: {
+                  type: "boolean",
+                  default: false,
+                  description: "Only answer with the copy that would be shared",
+                },
               },
               required: ["session"],
               additionalProperties: false,
@@ -246,6 +305,10 @@ const PATHS = {
         },
       },
       responses: {
+        200: {
+          description: "The copy, with `preview`; nothing is shared or stored",
+          content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+        },
         201: json("NewShare", "With its token, which is not stored"),
         ...refusals(400, 401, 404, 409),
       },

@@ -94,13 +94,18 @@ async function opened(path: string, width = 1280, colorScheme: "light" | "dark" 
   return page;
 }
 
-const verdictOn = (page: Page) => page.locator(".proof-sentence");
+const verdictOn = (page: Page) => page.locator(".copy-chip");
+
+/** What the verdict rests on: keys, what is withheld, and what cannot be checked. */
+const unfoldVerdict = (page: Page) => verdictOn(page).click();
 
 browserTest("a copy is untrusted until the key is entered, then verified in part", async () => {
   const page = await opened(copies.rye);
   await eventually("the verdict", () => verdictOn(page).innerText()).toMatch(
     /untrusted: 4 of 6 lines in full, 1 string withheld/,
   );
+  assert.equal(await page.locator(".copy-verdict[open]").count(), 0, "its grounds are folded");
+  await unfoldVerdict(page);
   await page.getByText("not entered yet").first().waitFor();
   await page.getByLabel("Public key of the signer").fill("not a key");
   await page.keyboard.press("Tab");
@@ -114,6 +119,7 @@ browserTest("a copy is untrusted until the key is entered, then verified in part
   await page.reload();
   await page.getByLabel("Choose a file").setInputFiles(copies.rye);
   await page.getByText("verified in part").waitFor(); // The key is remembered.
+  await unfoldVerdict(page);
   await page.getByRole("button", { name: "Forget 1 key" }).click();
   await page.getByText(/^untrusted/).waitFor();
 });
@@ -153,7 +159,7 @@ browserTest(
   "what is withheld is a block with its length, rule, reason and the redactor's word",
   async () => {
     const page = await opened(copies.rye);
-    const blocks = page.locator(".copy-fields .withheld, .copy-withheld .withheld");
+    const blocks = page.locator(".copy-conversation .withheld");
     await eventually("blocks", () => blocks.count()).toBe(2);
     const texts = await blocks.allTextContents();
     assert.match(texts[0] ?? "", /^Withheld, 83 bytes\s*rule address; reason: a private address/);
@@ -162,8 +168,11 @@ browserTest(
       /The redactor's wording, which proves nothing: please deliver .*\[withheld\]/,
     );
     assert.match(texts[1] ?? "", /^Line withheld\s*rule match; reason: a private address/);
-    // A line is text, whatever it has.
-    await page.locator("main", { hasText: "no <b>markup</b>" }).waitFor();
+    // A line is text, whatever it has; its own bytes are folded below the conversation.
+    await page.locator(".copy-conversation", { hasText: "no <b>markup</b>" }).waitFor();
+    assert.equal(await page.locator(".copy-line").count(), 0);
+    await page.getByText("Lines, as they were signed").click();
+    await page.locator(".copy-line").first().waitFor();
     assert.doesNotMatch((await page.locator("main").textContent()) ?? "", /Mill Lane|90417/);
   },
 );
@@ -177,13 +186,14 @@ browserTest("one flipped byte of a copy is tampered, and nothing of it is proven
     "latin1",
   );
   await page.getByLabel("Choose a file").setInputFiles(path);
-  await page.getByText("This copy is not part of what was signed").waitFor();
+  await page.locator(".copy-warning", { hasText: "is not part of what was signed" }).waitFor();
   await page.getByText("Lines, of which nothing is proven").waitFor();
   writeFileSync(path, "\u0000\n{");
   await page.getByLabel("Choose a file").setInputFiles([]);
   await page.getByLabel("Choose a file").setInputFiles(path);
-  await page.getByText("a record is not spelled as it must be").waitFor();
   await page.getByText(/^tampered/).waitFor();
+  await unfoldVerdict(page);
+  await page.getByText("a record is not spelled as it must be").waitFor();
 });
 
 browserTest(
@@ -191,6 +201,7 @@ browserTest(
   async () => {
     const page = await opened(proof);
     await eventually("the verdict", () => verdictOn(page).innerText()).toMatch(/untrusted: 1 line/);
+    await unfoldVerdict(page);
     await page.getByLabel("Public key of the signer").fill(await pem());
     await page.getByRole("button", { name: "Use this key" }).click();
     await page.getByText("verified: 1 line").waitFor();
@@ -199,6 +210,8 @@ browserTest(
     const path = join(viewer.home, "flipped.vbp");
     writeFileSync(path, readFileSync(proof, "latin1").replace("Say hello", "Say jello"), "latin1");
     await page.getByLabel("Choose a file").setInputFiles(path);
+    await page.getByText(/^tampered/).waitFor();
+    await unfoldVerdict(page);
     await page.getByText("This proof is not of what was signed").waitFor();
     assert.ok(!((await page.locator("main").textContent()) ?? "").includes("Say jello"));
   },

@@ -70,6 +70,7 @@ browserTest(
     await stranger.goto(link);
     await stranger.getByText(/^untrusted: 2 of 5 lines in full/).waitFor();
     assert.equal(await stranger.getByRole("navigation").count(), 0, "it has no lists");
+    await stranger.locator(".copy-chip").click();
     await stranger.getByLabel("Public key of the signer").fill(await pem());
     await stranger.getByRole("button", { name: "Use this key" }).click();
     await stranger.getByText("verified in part: 2 of 5 lines in full, 1 string withheld").waitFor();

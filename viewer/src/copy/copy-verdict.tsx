@@ -4,10 +4,12 @@ import { useRef, useState } from "preact/hooks";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
 import type { Verdict } from "../../../src/trust/proof/verdict.ts";
-import { SIGNS, TONES, trustWords, VERDICT_WORDS } from "../proof/proof-words.ts";
+import { TONES, trustWords, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { countText, fullTimeOf } from "../words.ts";
 import { enteredKeys, enterKey, forgetKeys } from "./entered-keys.ts";
 import type { JudgedCopy } from "./judge-copy.ts";
+import { VerdictChip } from "./verdict-chip.tsx";
+import { WithheldReasons } from "./withheld.tsx";
 
 const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
   verified: "Every line that is shown was in the log at its place when it was signed.",
@@ -29,16 +31,11 @@ export function verdictLine({ disclosed: { verdict, counts } }: JudgedCopy): str
 export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
   const { disclosed, notChecked, canVerify } = judged;
   const { verdict, judge, statement, redactor, findings } = disclosed;
-  const tone = TONES[verdict];
   const isSound = verdict !== "tampered" && verdict !== "unreadable";
   const reasons = findings.filter((each) => each.verdict === verdict);
   const isUnconfirmed = findings.some(({ code }) => code === "GENESIS_UNCONFIRMED");
   return (
-    <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
-      <h2 id="verdict-title">Verdict of your browser</h2>
-      <p class={`proof-sentence tone-${tone}`} role="status">
-        <span aria-hidden="true">{SIGNS[tone]}</span> <span>{verdictLine(judged)}</span>
-      </p>
+    <VerdictChip tone={TONES[verdict]} text={verdictLine(judged)}>
       <p>{SENTENCES[verdict] ?? ""}</p>
       {verdict !== "verified" && (
         <ul class="copy-findings">
@@ -79,7 +76,7 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
         </dd>
       </dl>
       <KeyForm used={[...judge.keys, redactor]} />
-    </section>
+    </VerdictChip>
   );
 }
 
@@ -90,13 +87,7 @@ function Facts({ judged }: { readonly judged: JudgedCopy }) {
     <>
       <dt>Withheld</dt>
       <dd>
-        {withheld.length === 0 && "nothing"}
-        {withheld.map(({ rule, reason, lines, strings }, n) => (
-          <div key={n}>
-            {countText(lines, "line")}, {countText(strings, "string")}: rule{" "}
-            <code>{pageText(rule)}</code>; reason: {pageText(reason)}
-          </div>
-        ))}
+        <WithheldReasons withheld={withheld} />
       </dd>
       {leftOut.bytes > 0 && (
         <>

@@ -3,10 +3,11 @@
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { notCheckedIn, type ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
 import type { Verdict } from "../../../src/trust/proof/verdict.ts";
-import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
+import { TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { countText, fullTimeOf } from "../words.ts";
 import { CopyLine } from "./copy-line.tsx";
 import { KeyForm, KeyLine } from "./copy-verdict.tsx";
+import { VerdictChip } from "./verdict-chip.tsx";
 
 const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
   verified: "These lines were in the log at this place when it was signed. Others are not judged.",
@@ -57,19 +58,10 @@ export function ProofView({ judged, canVerify }: Props) {
 
 function VerdictPanel({ judged, canVerify }: Props) {
   const { verdict, lines, keys, prover, genesis, findings } = judged;
-  const tone = TONES[verdict];
   const amount = lines.length > 0 ? `: ${countText(lines.length, "line")}` : "";
   const reasons = findings.filter((each) => each.verdict === verdict);
   return (
-    <section class="proof-panel copy-verdict" aria-labelledby="verdict-title">
-      <h2 id="verdict-title">Verdict of your browser</h2>
-      <p class={`proof-sentence tone-${tone}`} role="status">
-        <span aria-hidden="true">{SIGNS[tone]}</span>{" "}
-        <span>
-          {VERDICT_WORDS[verdict]}
-          {amount}
-        </span>
-      </p>
+    <VerdictChip tone={TONES[verdict]} text={`${VERDICT_WORDS[verdict]}${amount}`}>
       <p>{SENTENCES[verdict] ?? ""}</p>
       {verdict !== "verified" && (
         <ul class="copy-findings">
@@ -100,6 +92,6 @@ function VerdictPanel({ judged, canVerify }: Props) {
         <dd>{notCheckedIn(genesis).join("; ")}</dd>
       </dl>
       <KeyForm used={[...keys, prover]} />
-    </section>
+    </VerdictChip>
   );
 }

@@ -38,3 +38,18 @@ export function Withheld({ what, length, because, reasons }: WithheldProps) {
     </span>
   );
 }
+
+/** How much is withheld, by rule and reason. */
+export function WithheldReasons({ withheld }: { readonly withheld: readonly Reason[] }) {
+  if (withheld.length === 0) return <>nothing</>;
+  return (
+    <>
+      {withheld.map(({ rule, reason, lines, strings }, n) => (
+        <div key={n}>
+          {countText(lines, "line")}, {countText(strings, "string")}: rule{" "}
+          <code>{pageText(rule)}</code>; reason: {pageText(reason)}
+        </div>
+      ))}
+    </>
+  );
+}
