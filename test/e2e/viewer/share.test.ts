@@ -11,7 +11,7 @@ import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { userPaths } from "../../../src/core/base/node-paths.ts";
 import { addShare, createShare } from "../../../src/evidence/share/create-share.ts";
 import { followLive } from "../../../src/evidence/share/live-share.ts";
-import { FileShares } from "../../../src/evidence/share/share-files.ts";
+import { FileShares, SHARES_FOLDER } from "../../../src/evidence/share/share-files.ts";
 import { loadOwnKeys } from "../../../src/trust/keys/keys.ts";
 import { publicKeyPem } from "../../../src/trust/proof/ed25519-keys.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
@@ -59,7 +59,18 @@ browserTest(
     await owner.getByLabel("Withhold lines with one of these texts").fill("Mill Lane\nI met Ada");
     await owner.getByLabel("Reason, for readers").fill("private");
     assert.deepEqual(await axeFaults(owner), []);
-    await owner.getByRole("button", { name: "Make the link" }).click();
+    await owner.getByRole("button", { name: "Preview" }).click();
+    // What a stranger will see, before there is a link.
+    const preview = owner.getByRole("region", { name: "Preview" });
+    await preview.getByText("Withheld: match 2, github 1.").waitFor();
+    await preview.getByText("Good night.").first().waitFor();
+    for (const secret of SECRETS) assert.ok(!(await preview.innerText()).includes(secret), secret);
+    assert.deepEqual(await axeFaults(owner), []);
+    assert.ok(!existsSync(join(viewer.home, "streams", SHARES_FOLDER)), "nothing is kept");
+    await owner.getByRole("button", { name: "Back" }).click();
+    assert.match(await owner.getByLabel("Withhold lines with").inputValue(), /Mill Lane/);
+    await owner.getByRole("button", { name: "Preview" }).click();
+    await owner.getByRole("button", { name: "Create link" }).click();
     const shown = owner.getByLabel("The link, which is shown only once");
     await eventually("the link", () => shown.inputValue()).toMatch(/#\/share\/vbs_[\w-]{22}$/);
     const link = await shown.inputValue();

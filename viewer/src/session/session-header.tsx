@@ -83,7 +83,9 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
           )}
         </Facts>
       )}
-      {isSharing && <ShareDialog client={client} id={id} close={() => share(false)} />}
+      {isSharing && head !== null && (
+        <ShareDialog client={client} head={head} close={() => share(false)} />
+      )}
       {isProofShown && <ProofPanel client={client} id={id} />}
       {store.fate.value === null && head !== null && (
         <ProofBanner
