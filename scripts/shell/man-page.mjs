@@ -9,7 +9,10 @@ const EXIT_CODES = [
   ["0", "Well."],
   ["1", "The command looked for something bad and found it, or (search) found nothing."],
   ["2", "Wrong usage."],
-  ["3\u20136", "A verdict, of the commands that judge signatures; their documentation has them."],
+  [
+    "3\u20136, 8",
+    "A verdict, of the commands that judge signatures; their documentation has them.",
+  ],
   ["7", "Not found, ambiguous, held by another, or the disk refused."],
 ];
 
@@ -30,6 +33,7 @@ const ENVIRONMENT = [
     "VERBATIM_CLOSE_MS",
     "How many milliseconds a command that ends still sends to that server. Default: 2000.",
   ],
+  ["VERBATIM_TRASH_DAYS", "How long removed sessions can be restored, in days. Default: 30."],
   ["VERBATIM_REMEMBER", "0: the places of recorded sessions are neither remembered nor used."],
   [
     "VERBATIM_TRUST_LOCKS",

@@ -1,7 +1,7 @@
 /** Commands: every command of `verbatim`, in the groups and in the order in which the help lists them. */
 
 import { type AnyCommand, type CliCommand, isGroup, UsageError } from "./command/command.ts";
-import { exportSessions, guard, importBundle, restore } from "./keep/commands.ts";
+import { exportSessions, guard, importBundle, restore, rm } from "./keep/commands.ts";
 import { agents, ls, search, show, usage } from "./look/commands.ts";
 import { redact, scan, share, verify } from "./prove/commands.ts";
 import { keys } from "./prove/keys.ts";
@@ -41,7 +41,7 @@ export interface ListedGroup {
 
 export const LISTED_GROUPS: readonly ListedGroup[] = [
   { heading: "Look at sessions:", commands: [ls, show, search, usage, agents] },
-  { heading: "Keep them:", commands: [guard, restore, exportSessions, importBundle] },
+  { heading: "Keep them:", commands: [guard, restore, exportSessions, importBundle, rm] },
   { heading: "Record new ones:", commands: [record, hooks, resume] },
   { heading: "Prove what they say:", commands: [verify, redact, scan, share, keys] },
   { heading: "Serve them:", commands: [serve, server, open, mcp, doctor] },

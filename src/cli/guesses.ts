@@ -41,7 +41,11 @@ const WANTED: readonly Guess[] = [
     use: "verbatim guard send --to URL",
     names: ["send", "push", "sync", "upload", "deliver"],
   },
-  { use: "verbatim restore SESSION", names: ["recover", "undelete", "undo"] },
+  {
+    use: "verbatim restore SESSION",
+    does: "takes a session out of the trash, or writes the guard's copy back",
+    names: ["recover", "undelete", "undo"],
+  },
   {
     use: "verbatim export SESSION",
     names: ["render", "convert", "markdown", "md", "html", "csv", "jsonl", "otlp", "etf"],
@@ -61,15 +65,21 @@ const WANTED: readonly Guess[] = [
   },
   {
     use: "verbatim redact SESSION --in-place",
-    does:
-      "erases a part for good; no command deletes a whole session: docs/guides/retention.md says " +
-      "how",
-    names: ["delete", "remove", "rm", "erase", "forget", "purge"],
+    does: "erases a part for good; `verbatim rm SESSION` removes a session",
+    names: ["erase", "forget"],
   },
+  { use: "verbatim rm SESSION", names: ["delete", "remove", "del"] },
+  { use: "verbatim rm --purge SESSION", does: "removes a session for good", names: ["purge"] },
   {
-    use: "verbatim agents",
-    does: "says what agents will delete; Verbatim itself deletes nothing",
+    use: "verbatim rm --older-than 180d --dry-run",
+    does: "says what a rule would remove; Verbatim removes nothing by itself",
     names: ["prune", "clean", "cleanup", "gc", "retention"],
+  },
+  { use: "verbatim rm --list", does: "lists the trash", names: ["trash", "bin", "recycle"] },
+  {
+    use: "verbatim rm --hold SESSION --reason WHY",
+    does: "keeps a session from being removed",
+    names: ["hold", "legal-hold"],
   },
   { use: "verbatim scan", does: "finds keys and personal data", names: ["secrets", "leaks"] },
   { use: "verbatim share SESSION", names: ["publish", "link"] },

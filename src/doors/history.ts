@@ -52,8 +52,10 @@ export type {
   HistorySearchOptions,
   HistoryUsageOptions,
   HistoryVerifyOptions,
+  HoldOptions,
   ProveOptions,
   RedactOptions,
+  RemoveOptions,
   RestoreOptions,
   SessionChoice,
   ShareOptions,
@@ -63,6 +65,7 @@ export type {
 export type { HistoryOptions } from "../history/places.ts";
 export type { Proof } from "../history/proofs.ts";
 export type { Redaction } from "../history/redactions.ts";
+export type { RemovedSession } from "../history/removals.ts";
 export type { EntryFound, SessionNames } from "../history/search.ts";
 export type { ScanResult } from "../history/secrets.ts";
 export type { HistoryMarkdownOptions, HistorySession } from "../history/session.ts";

@@ -24,12 +24,16 @@ import {
   type HistorySearchOptions,
   type HistoryUsageOptions,
   type HistoryVerifyOptions,
+  HOLD_OPTIONS,
+  type HoldOptions,
   NOTE_OPTIONS,
   PROVE_OPTIONS,
   type ProveOptions,
   REDACT_OPTIONS,
+  REMOVE_OPTIONS,
   RESTORE_OPTIONS,
   type RedactOptions,
+  type RemoveOptions,
   type RestoreOptions,
   SCAN_OPTIONS,
   SEARCH_OPTIONS,
@@ -42,6 +46,7 @@ import {
 import { type HistoryOptions, Places } from "./places.ts";
 import type { Proof } from "./proofs.ts";
 import type { Redaction } from "./redactions.ts";
+import type { RemovedSession } from "./removals.ts";
 import type { EntryFound } from "./search.ts";
 import type { ScanResult } from "./secrets.ts";
 import type { HistorySession } from "./session.ts";
@@ -77,7 +82,18 @@ export interface History {
   guard(options?: GuardOptions): Promise<GuardPass>;
   /** What is wrong with sessions and the files around them; with `fix`, what was done about it. */
   doctor(options?: DoctorOptions): AsyncIterable<DoctorFinding>;
-  /** Writes a copy of the guard back where its agent finds it. */
+  /**
+   * Removes a session that you recorded to the trash, or for good. Throws REMOVAL_REFUSED for one
+   * that is held, shared or forked, LOG_LOCKED while it is written.
+   */
+  remove(session: string, options?: RemoveOptions): Promise<RemovedSession>;
+  /** What is in the trash, the oldest first. */
+  removed(): AsyncIterable<RemovedSession>;
+  /** From now on nothing removes the session. */
+  hold(session: string, options: HoldOptions): Promise<void>;
+  /** Ends a hold; false if there was none. */
+  endHold(session: string): Promise<boolean>;
+  /** Takes a session out of the trash; else writes a copy of the guard back to its agent. */
   restore(session: string, options?: RestoreOptions): Promise<RestoredFile>;
   /** Your own notes on a session and its entries: stars, titles, tags and notes. */
   notes(session: string): Promise<NotedSession>;
@@ -184,9 +200,37 @@ class OpenedHistory implements History {
     });
   }
 
+  async remove(session: string, options: RemoveOptions = {}): Promise<RemovedSession> {
+    checkKind("session", session, "text");
+    checkCall("remove", options, REMOVE_OPTIONS);
+    const { removeSessionNamed } = await import("./removals.ts");
+    return removeSessionNamed(this.#places, session, options);
+  }
+
+  removed(): AsyncIterable<RemovedSession> {
+    return later(async () => (await import("./removals.ts")).removedSessions(this.#places));
+  }
+
+  async hold(session: string, options: HoldOptions): Promise<void> {
+    checkKind("session", session, "text");
+    checkCall("hold", options, HOLD_OPTIONS);
+    checkKind("reason", options.reason, "text");
+    const { holdSession } = await import("./removals.ts");
+    await holdSession(this.#places, session, options.reason);
+  }
+
+  async endHold(session: string): Promise<boolean> {
+    checkKind("session", session, "text");
+    const { releaseSession } = await import("./removals.ts");
+    return releaseSession(this.#places, session);
+  }
+
   async restore(session: string, options: RestoreOptions = {}): Promise<RestoredFile> {
     checkKind("session", session, "text");
     checkCall("restore", options, RESTORE_OPTIONS);
+    const { restoreRemoved } = await import("./removals.ts");
+    const restored = await restoreRemoved(this.#places, session, options);
+    if (restored) return restored;
     const { restoreSession } = await import("./guard.ts");
     return restoreSession(this.#places, session, options);
   }

@@ -169,6 +169,24 @@ export interface RestoreOptions extends Cancellable {
   readonly force?: boolean;
 }
 
+export interface RemoveOptions extends Cancellable {
+  /** For good, instead of to the trash. */
+  readonly purge?: boolean;
+  /** Why; the trash and the tombstone of a signed session have it. */
+  readonly reason?: string;
+  /** Revokes its shares; otherwise a shared session is refused. */
+  readonly revokeShares?: boolean;
+  /** Leaves sessions that began from it; otherwise it is refused if there are some. */
+  readonly leaveForks?: boolean;
+  /** Only refuses what it would refuse. */
+  readonly dryRun?: boolean;
+}
+
+export interface HoldOptions extends Cancellable {
+  /** Why; a refused removal says it. */
+  readonly reason: string;
+}
+
 /** The type of an option's value, or all its values. */
 type Kind = OptionKind | "texts" | "numbers" | "number" | "time" | "day" | readonly unknown[];
 
@@ -284,6 +302,17 @@ export const RESTORE_OPTIONS: Kinds<RestoreOptions> = {
 };
 
 export const NOTE_OPTIONS: Kinds<NoteOptions> = { entry: "count" };
+
+export const REMOVE_OPTIONS: Kinds<RemoveOptions> = {
+  ...CANCELLABLE,
+  purge: "boolean",
+  reason: "text",
+  revokeShares: "boolean",
+  leaveForks: "boolean",
+  dryRun: "boolean",
+};
+
+export const HOLD_OPTIONS: Kinds<HoldOptions> = { ...CANCELLABLE, reason: "text" };
 
 export const HISTORY_OPTIONS: Kinds<HistoryOptions> = {
   roots: "texts",

@@ -18,6 +18,11 @@ type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
 const table = new URL("promised.json", import.meta.url);
 const ID = "hello-1739012630";
 const AGENT = "6f1c2d3e-1000-4000-8000-000000000000";
+const NOTE = JSON.stringify({
+  kind: "message",
+  role: "user",
+  parts: [{ type: "text", text: "x" }],
+});
 const LONG = `ship it to 17 Mill Lane, ${"please ".repeat(20)}`;
 /** The golden files hold these, value by value. */
 const IN_GOLDEN = ["doctor", "resume", "serve", "show", "verify"];
@@ -118,6 +123,8 @@ test("--json of every command has the fields and types that it had", async () =>
   await run("guard status");
   rmSync(join(user.home, `.claude/projects/-home-me-app/${AGENT}.jsonl`));
   await run("restore", AGENT);
+  await user.run(["record", "--session", "old"], { input: `${NOTE}\n` });
+  await run("rm", "old");
   await run("keys head show");
   await run("keys init");
   await run("keys ls");

@@ -46,6 +46,7 @@ const NO_COUNTS = {
   incomplete: 0,
   unsigned: 0,
   unpinned: 0,
+  deleted: 0,
   untrusted: 0,
   rollback: 0,
   unreadable: 0,

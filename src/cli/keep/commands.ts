@@ -2,7 +2,13 @@
 
 import { DIALECT_NAMES } from "../../dialects/registry.ts";
 import type { CliCommand } from "../command/command.ts";
-import { FILTER_OPTIONS, PIN_OPTION, PROFILE_OPTION, WHERE_OPTIONS } from "../command/options.ts";
+import {
+  FILTER_OPTIONS,
+  PIN_OPTION,
+  PROFILE_OPTION,
+  WHERE_OPTIONS,
+  YES_OPTION,
+} from "../command/options.ts";
 import { EXPORT_FORMATS } from "./export-formats.ts";
 
 const status: CliCommand = {
@@ -75,13 +81,19 @@ export const guard: CliCommand = {
 
 export const restore: CliCommand = {
   name: "restore",
-  summary: "Write a guarded session back where its agent finds it",
-  args: [{ name: "<session>", summary: "an id of a guarded session, or the beginning of one" }],
+  summary: "Take a session out of the trash, or write a guarded one back to its agent",
+  args: [
+    { name: "<session>", summary: "an id in the trash or of a guarded session, or its start" },
+  ],
   options: [
-    { flags: "--to <dir>", summary: "write it below this directory, as below the agent's own" },
+    {
+      flags: "--to <dir>",
+      summary: "guarded: write it below this directory, as below the agent's own",
+    },
     { flags: "--generation <n>", summary: "an older generation; n.v: version v of a whole file" },
     { flags: "--force", summary: "rename a longer or different file that is there" },
     { flags: "--json", summary: "print what was written, as JSON" },
+    ...WHERE_OPTIONS,
   ],
   examples: [
     "verbatim restore 6f1c2d3e",
@@ -90,6 +102,39 @@ export const restore: CliCommand = {
   ],
 
   run: async (run) => (await import("./restore.ts")).runRestore(run),
+};
+
+export const rm: CliCommand = {
+  name: "rm",
+  summary: "Remove sessions that you keep: to the trash for 30 days, or for good",
+  args: [
+    { name: "[sessions...]", summary: "ids, beginnings of ids, or paths; or choose by rules" },
+  ],
+  options: [
+    { flags: "--purge", summary: "for good: not to the trash, and out of it" },
+    { flags: "--reason <text>", summary: "why: for the trash, the tombstone or the hold" },
+    { flags: "--older-than <age>", summary: "all that did not change for so long: 180d" },
+    { flags: "--larger-than <size>", summary: "all that are larger: 100MB" },
+    { flags: "--dry-run", summary: "only say what would be removed" },
+    { flags: "--list", summary: "list the trash; `verbatim restore` takes a session out of it" },
+    { flags: "--hold", summary: "remove nothing, and let nothing remove these sessions" },
+    { flags: "--release", summary: "end their holds" },
+    { flags: "--revoke-shares", summary: "go on if a session is shared: revoke its shares" },
+    { flags: "--leave-forks", summary: "go on if others began from it: they stay" },
+    { flags: "--json", summary: "print one JSON object per session" },
+    YES_OPTION,
+    ...FILTER_OPTIONS.filter(({ flags }) => /--(agent|project) /.test(flags)),
+    ...WHERE_OPTIONS,
+  ],
+  examples: [
+    "verbatim rm hello_world-1739012630",
+    "verbatim rm --older-than 180d --dry-run",
+    "verbatim rm --older-than 180d --project . --purge --yes",
+    "verbatim rm --hold hello_world-1739012630 --reason 'case 4711'",
+    "verbatim rm --list",
+  ],
+
+  run: async (run) => (await import("./rm.ts")).runRm(run),
 };
 
 export const exportSessions: CliCommand = {

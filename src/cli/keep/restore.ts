@@ -1,4 +1,4 @@
-/** `verbatim restore`: writes a guarded session back where its agent finds it. */
+/** `verbatim restore`: takes a session out of the trash, or writes a guarded one back. */
 
 import { resolve } from "node:path";
 import type { Loss } from "../../dialects/files/guard-store.ts";
@@ -8,10 +8,19 @@ export async function runRestore({ args, options, io }: Run): Promise<number> {
   const { generation, version } = generationOf(options.generation);
   const to = textOption("--to", options.to);
   const { nodeHost } = await import("../../core/base/node-host.ts");
+  const { placesOf } = await import("./rm.ts");
+  const { restoreRemoved } = await import("../../history/removals.ts");
+  const name = args[0] ?? "";
+  const removed = await restoreRemoved(placesOf(options, io), name, {});
+  if (removed !== null) {
+    if (options.json === true) io.out(JSON.stringify(removed));
+    else io.out(`restored ${removed.path}, ${removed.bytes} bytes`);
+    return 0;
+  }
   const { findGuardedSession } = await import("../../guard/guarded-sessions.ts");
   const { restore: restoreKept } = await import("../../guard/restore.ts");
   const exportTo = to === undefined ? process.cwd() : resolve(to);
-  const session = await findGuardedSession(args[0] ?? "");
+  const session = await findGuardedSession(name);
   const restored = await restoreKept(nodeHost, session, {
     generation,
     version,

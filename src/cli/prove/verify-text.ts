@@ -30,7 +30,8 @@ export function reasonLine({
   byte_offset,
   message,
 }: VerifyReport["findings"][number]) {
-  const severity = verdict === null ? "note" : BAD.has(verdict) ? "error" : "warning";
+  const isNote = verdict === null || verdict === "deleted";
+  const severity = isNote ? "note" : BAD.has(verdict) ? "error" : "warning";
   return `  ${findingLine({ code, severity, offset: byte_offset, detail: message })}`;
 }
 

@@ -54,7 +54,7 @@ export async function runVerify(run: Run): Promise<number> {
   }
   await reports.printMissing();
   await verifier.close().catch((cause: unknown) => {
-    if (reports.worst === "verified") throw cause;
+    if (EXIT_CODES[reports.worst] === 0) throw cause;
     io.err(`the heads of verified sessions could not be pinned: ${String(cause)}`);
   });
   if (emptyStreams > 0) io.err(`${countText(emptyStreams, "empty stream")}: nothing to verify`);
@@ -71,7 +71,8 @@ class ReportPrinter {
   readonly #expected: ExpectedPins;
   readonly #lenientRoots: ReadonlySet<string>;
   count = 0;
-  worst: Verdict = "verified";
+  /** Of nothing but deleted sessions it is `deleted`. */
+  worst: Verdict = "deleted";
 
   constructor(tools: VerifyTools, { databases, directories, streams, logs }: Targets) {
     const { run, verifier } = tools;
@@ -91,9 +92,8 @@ class ReportPrinter {
     const { report } = extended;
     this.count++;
     // An allowed verdict of one session must not hide another's.
-    if (exitCode(report.verdict, this.#allowancesOf(extended)) !== 0) {
-      this.worst = worse(this.worst, report.verdict);
-    }
+    const isAllowed = exitCode(report.verdict, this.#allowancesOf(extended)) === 0;
+    this.worst = worse(this.worst, isAllowed ? "verified" : report.verdict);
     // Names come from the disk: one with a line break must not look like a second verdict.
     const text = () => `${textLines(extended).map(safeLine).join("\n")}\n`;
     await io.print(options.json ? jsonLine(report) : text());

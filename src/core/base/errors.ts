@@ -147,6 +147,7 @@ export interface HistoryErrors extends VerifyErrors {
   CANNOT_WITHHOLD: { path: string; line: number; rule: string };
   /** A guarded session is not written back; the file at `path` would be lost, or no copy is good. */
   RESTORE_REFUSED: { path: string; reason: string };
+  REMOVAL_REFUSED: { session: string; obstacle: "not ours" | "held" | "shared" | "forked" };
   /** Sessions cannot be listed without their index; `problem` is why it cannot be opened. */
   CATALOG_UNAVAILABLE: { path: string; problem: string };
   SEARCH_QUERY: { reason: string };

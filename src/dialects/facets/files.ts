@@ -121,6 +121,8 @@ export interface DialectFiles {
     look(doctor: Examining, store: { readonly root: string }): AsyncIterable<Finding>;
     /** Mends a finding and returns what it did. */
     mend(doctor: Examining, store: { readonly root: string }): Promise<string>;
+    /** Removes a session, whose log is gone, from them. */
+    forget(store: { readonly root: string }, id: string): Promise<void>;
   };
   standingOf?(host: Host, root: string, id: string): Promise<SessionStanding>;
   /** The path of an older file with the same session, which is not listed; null: none. */

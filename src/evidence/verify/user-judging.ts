@@ -22,6 +22,7 @@ import {
   rememberedIn,
 } from "../../trust/heads/heads.ts";
 import { rootNames } from "../../trust/heads/session-head.ts";
+import { isOwnTombstone } from "../../trust/heads/tombstones.ts";
 import type {
   FilesProof,
   RememberedPins,
@@ -112,8 +113,13 @@ export class UserJudging {
     const theirs = this.#conflicts.find(({ theirs }) => {
       return theirs.id === id && [place, ...(names?.others ?? [])].includes(theirs.place);
     });
-    const { conflict, ...remembered } = rememberedIn(this.book, session);
-    return { ...remembered, conflict: theirs?.why ?? conflict ?? null };
+    const { conflict, deleted, ...remembered } = rememberedIn(this.book, session);
+    const isOwn = deleted !== undefined && isOwnTombstone(deleted, this.trust);
+    return {
+      ...remembered,
+      conflict: theirs?.why ?? conflict ?? null,
+      ...(isOwn && { deleted }),
+    };
   }
 
   /** A session's name in pins; a file outside any store is known by its log id alone. */

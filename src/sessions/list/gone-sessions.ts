@@ -1,6 +1,7 @@
 /**
  * Gone sessions: sessions with a pinned head whose log is missing, also if the store or its
- * directory is gone. A listing names them, so that the loss of a signed session is noticed.
+ * directory is gone. A listing names them, so that the loss of a signed session is noticed; but not
+ * those that were deleted and have a tombstone.
  *
  * Reads the user's pins and checks whether files exist. Judges nothing: session-verifier.ts does.
  */
@@ -41,8 +42,8 @@ export async function goneSessions(
   const gone = new Map<string, GoneSession>();
   for (const where of pinned.length === 0 ? [] : wheres.flatMap(withRemembered)) {
     for (const { store, places } of await storesOrPinned(host, where, book)) {
-      for (const { pin } of pinned) {
-        if (!places.includes(pin.place)) continue;
+      for (const { pin, deleted } of pinned) {
+        if (deleted || !places.includes(pin.place)) continue;
         const log = goneIn(store, pin.id);
         if (log === null || isThere(`${log.root}/${log.logId}`)) continue;
         const at = { id: pin.id, path: log.logId, size: 0, mtimeMs: Date.parse(pin.ts) };

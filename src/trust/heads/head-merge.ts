@@ -34,7 +34,8 @@ export function merge(book: PinBook, pins: readonly Pin[]): HeadMerge {
     return same && same.seq >= theirs.seq ? same : (book.lookup(theirs)?.pin ?? null);
   });
   for (const [n, theirs] of pins.entries()) {
-    if (theirs.why === "forgotten") continue; // A session forgotten there may be in use here.
+    // A session that was forgotten or deleted there may be in use here.
+    if (theirs.why === "forgotten" || theirs.why === "deleted") continue;
     const ours = before[n] ?? null;
     const why = ours && conflictOf(ours, theirs);
     if (ours && why) conflicts.push({ theirs, ours, why });

@@ -80,6 +80,7 @@ export function rememberedIn(
     leadsTo: names.leadsTo,
     otherPlaces: pinned.map(({ pin }) => pin.place).filter((each) => each !== place),
     lost: here?.lost ?? null,
+    ...(here?.deleted && { deleted: here.deleted }),
   };
 }
 
@@ -243,6 +244,44 @@ export class Heads {
       }
       if (forgotten.length > 0) await heads.append(forgotten, { isDurable: true });
       return forgotten;
+    });
+  }
+
+  /** The pins of a session that is about to be deleted. */
+  async pinsOf({ place, others }: RootNames, id: string): Promise<readonly Pin[]> {
+    await this.flush();
+    const { found: book } = await this.read();
+    return [place, ...others].flatMap((each) => {
+      return book.lookup({ place: each, id, log: null })?.pin ?? [];
+    });
+  }
+
+  /** Adds tombstones that are not there yet, of heads that are still pinned. */
+  async bury(tombstones: readonly Pin[]): Promise<void> {
+    await this.#addEach(tombstones, (book, pin) => {
+      const known = book.lookup({ ...pin, log: null });
+      return known?.pin.line === pin.line && known.deleted === undefined;
+    });
+  }
+
+  /** Takes tombstones back: the sessions were restored. */
+  async exhume(tombstones: readonly Pin[]): Promise<void> {
+    const pins = tombstones.map(({ tombstone: _, ...head }): Pin => ({ ...head, why: "verified" }));
+    await this.#addEach(pins, (book, pin) => {
+      return book.lookup({ ...pin, log: null })?.deleted?.line === pin.line;
+    });
+  }
+
+  async #addEach(
+    pins: readonly Pin[],
+    isNeeded: (book: PinBook, pin: Pin) => boolean,
+  ): Promise<void> {
+    if (pins.length === 0) return;
+    await this.flush();
+    await this.#file.locked(async (heads) => {
+      const book = await heads.readBook();
+      const needed = pins.filter((pin) => isNeeded(book, pin));
+      if (needed.length > 0) await heads.append(needed, { isDurable: true });
     });
   }
 

@@ -263,12 +263,15 @@ export function unreadableReport(
   code: FindingCode = "UNREADABLE",
 ): VerifyReport {
   const remembered = options.remembered ?? NOTHING_REMEMBERED;
-  const { here } = remembered;
+  const { here, deleted, conflict } = remembered;
   const isMissing = cause instanceof VerbatimError && cause.code === "LOG_NOT_FOUND";
   const reason = cause instanceof Error ? cause.message : String(cause);
   const known = cause instanceof VerbatimError && CAUSES[cause.code as ErrorCode];
   let why = finding(known || code, "unreadable", null, reason);
-  if (isMissing && here) {
+  const isDeleted = isMissing && deleted && !conflict && !hasCheckpoints;
+  if (isDeleted) {
+    why = finding("DELETED", "deleted", null, deletedText(deleted));
+  } else if (isMissing && here) {
     why = finding("BEHIND", "rollback", null, `the log is gone, and ${seenBefore(here)}`);
   } else if (isMissing && hasCheckpoints) {
     why = finding("LOG_SHORTER_THAN_SIDECAR", "rollback", 0, "the log is gone, and was signed");
@@ -296,9 +299,16 @@ export function unreadableReport(
     keys: [],
     rotations: [],
     links: [],
-    missing: isMissing && here ? missingOf(here) : null,
+    missing: isMissing && here && !isDeleted ? missingOf(here) : null,
     findings: [why, ...linkFindings(remembered)].map(findingFacts),
   };
+}
+
+/** Who deleted it, when and why, by its signed tombstone. */
+function deletedText({ seq, ts, tombstone }: Pin): string {
+  const { at = "", by = "", reason = "" } = tombstone ?? {};
+  const why = reason === "" ? "" : `; reason: ${reason}`;
+  return `it was deleted ${at} by ${by}${why}; it ended with checkpoint ${seq}, signed ${ts}`;
 }
 
 /** Read errors that have a finding code of their own. */

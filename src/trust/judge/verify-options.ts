@@ -25,6 +25,8 @@ export interface RememberedPins {
    * lacks one of the two.
    */
   readonly conflict?: Exclude<Rollback, "BEHIND"> | null;
+  /** The session was deleted with the pinned head; signed, if this decides a verdict. */
+  readonly deleted?: Pin;
   /** The target of the store's root, if it is a link. */
   readonly leadsTo?: string | null;
   /** Other names of the store under which the session is also pinned. */

@@ -3,7 +3,8 @@
  * Reads and writes a line of `heads.jsonl`. Format: docs/formats/heads.md.
  */
 
-import type { CheckpointKind } from "./checkpoint.ts";
+import { concat, utf8 } from "./bytes.ts";
+import { asciiJson, type CheckpointKind } from "./checkpoint.ts";
 import { isObject } from "./claims.ts";
 
 /** A checkpoint, and the session it was made for. */
@@ -26,13 +27,40 @@ export interface PinnedHead {
 
 /**
  * Why a head is pinned: our signer made it, `verify --pin` verified it, or a person accepted it
- * instead of a later one. `forgotten`: the session was deleted on purpose, and nothing is pinned.
+ * instead of a later one. `forgotten`: nothing is pinned any more. `deleted`: the session was
+ * deleted with this head, which its tombstone signs.
  */
-export type PinReason = "signed" | "verified" | "accepted" | "forgotten";
+export type PinReason = "signed" | "verified" | "accepted" | "forgotten" | "deleted";
 
 export interface Pin extends PinnedHead {
   readonly why: PinReason;
+  /** Of a `deleted` one, and of no other. */
+  readonly tombstone?: Tombstone;
 }
+
+/** Who deleted a session, when and why. */
+export interface Tombstone {
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string;
+  /** The key that signed it. */
+  readonly signer: string;
+  /** Ed25519 over `tombstoneMessage`, in hex. */
+  readonly sig: string;
+}
+
+/** The message that a tombstone's signature signs: every other field of its line. */
+export function tombstoneMessage(head: PinnedHead, stated: Omit<Tombstone, "sig">): Uint8Array {
+  const { at, by, reason, signer } = stated;
+  const line = pinFields({ ...head, why: "deleted" });
+  return concat(
+    TOMBSTONE_DOMAIN,
+    utf8(asciiJson({ ...line, tombstone: { at, by, reason, signer } })),
+  );
+}
+
+const TOMBSTONE_DOMAIN = utf8("verbatim/tombstone/v1\n");
+export const TOMBSTONE_TEXT_CHARS_MAX = 2000;
 
 const VERSION = 1;
 /** Longer than any path that a kernel accepts. */
@@ -52,12 +80,14 @@ const REASONS: Readonly<Record<PinReason, true>> = {
   verified: true,
   accepted: true,
   forgotten: true,
+  deleted: true,
 };
 
 const PLACE = /^[a-z][a-z0-9-]{0,31}:\/[^\0]*$/;
 const TEXT = /^[^\0]+$/;
 const LOG = /^[0-9a-f]{32}$/;
 const HASH = /^[0-9a-f]{64}$/;
+const SIGNATURE = /^[0-9a-f]{128}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** A check for each field, in the order of the line. */
@@ -92,17 +122,36 @@ export function readPin(value: unknown): ReadPin {
     if (!Object.hasOwn(value, name)) return bad(`without ${name}`);
     if (!isGood(value[name])) return bad(`bad ${name}`);
   }
-  if (Object.keys(value).length !== FIELDS.length) return bad("with an unknown field");
+  const isDeleted = value.why === "deleted";
+  if (isDeleted && !isTombstone(value.tombstone)) return bad("bad tombstone");
+  const count = FIELDS.length + (isDeleted ? 1 : 0);
+  if (Object.keys(value).length !== count) return bad("with an unknown field");
   // Field by field: copying the rest of an object takes several times as long.
   const pinLine = value as unknown as PinLine;
   const { place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why } = pinLine;
-  return { pin: { place, id, log, seq, byteOffset, line, kind, kid, ts, why }, fault: null };
+  const pin = { place, id, log, seq, byteOffset, line, kind, kid, ts, why };
+  const { tombstone } = pinLine;
+  return { pin: tombstone ? { ...pin, tombstone } : pin, fault: null };
 }
 
 /** The fields of a pin's line, in this order. */
 export function pinFields(pin: Pin): Readonly<Record<string, unknown>> {
-  const { place, id, log, seq, byteOffset, line, kind, kid, ts, why } = pin;
-  return { v: VERSION, place, id, log, seq, byte_offset: byteOffset, line, kind, kid, ts, why };
+  const { place, id, log, seq, byteOffset, line, kind, kid, ts, why, tombstone } = pin;
+  const fields = { v: VERSION, place, id, log, seq, byte_offset: byteOffset, line, kind, kid };
+  return Object.assign(fields, { ts, why }, tombstone && { tombstone });
+}
+
+function isTombstone(value: unknown): value is Tombstone {
+  if (!isObject(value) || Object.keys(value).length !== 5) return false;
+  const { at, by, reason, signer, sig } = value;
+  return (
+    isText(at, TIME) &&
+    [by, reason].every((text) => {
+      return typeof text === "string" && text.length <= TOMBSTONE_TEXT_CHARS_MAX;
+    }) &&
+    isText(signer, HASH) &&
+    isText(sig, SIGNATURE)
+  );
 }
 
 function bad(fault: string): ReadPin {

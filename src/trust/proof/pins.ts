@@ -7,6 +7,8 @@
  *     Moving back takes a person (`accepted`).
  * - A pin too many raises an alarm that a person can end; a pin too few is silent. So in doubt a
  *   head stays pinned.
+ * - A tombstone says that a session was deleted with its pinned head. One with another head says
+ *   nothing, and the session stays pinned.
  * PB3  The needed lines give the same state as all lines.
  */
 
@@ -17,6 +19,8 @@ export interface SessionPin {
   readonly pin: Pin;
   /** With an accepted pin: the head that a person gave up for it. */
   readonly lost: Pin | null;
+  /** The pinned session was deleted, as a tombstone says. Whether that is signed is not judged. */
+  readonly deleted?: Pin;
 }
 
 /** A session to look up. */
@@ -40,6 +44,8 @@ interface Entry {
   readonly byLog: Map<string, OrderedPin>;
   /** The pin before a person accepted another; null once signing has continued. */
   given: OrderedPin | null;
+  /** The tombstone with the newest head. */
+  deleted: OrderedPin | null;
 }
 
 export class PinBook {
@@ -52,15 +58,24 @@ export class PinBook {
     const key = keyOf(pin);
     const entry = this.#entries.get(key);
     if (pin.why === "forgotten") {
-      this.#entries.set(key, { newest: held, byLog: new Map(), given: null });
+      this.#entries.set(key, { newest: held, byLog: new Map(), given: null, deleted: null });
       return;
     }
+    if (pin.why === "deleted") {
+      if (entry && isSameHead(entry.newest.pin, pin)) entry.deleted = held;
+      return;
+    }
+    // A session that was restored: it was verified again.
+    const isBack = entry?.deleted && pin.why === "verified" && isSameHead(entry.newest.pin, pin);
+    if (isBack) entry.deleted = null;
     const newestPin = entry?.byLog.get(pin.log);
     if (newestPin && pin.why !== "accepted" && pin.seq <= newestPin.pin.seq) return; // PB1
     if (!entry) {
-      this.#entries.set(key, { newest: held, byLog: new Map([[pin.log, held]]), given: null });
+      const byLog = new Map([[pin.log, held]]);
+      this.#entries.set(key, { newest: held, byLog, given: null, deleted: null });
       return;
     }
+    entry.deleted = null;
     if (pin.why !== "accepted") entry.given = null;
     else if (entry.newest.pin.why !== "forgotten") entry.given ??= entry.newest;
     entry.newest = held;
@@ -99,8 +114,9 @@ export class PinBook {
   /** The lines that are enough to rebuild this book, in order (PB3). */
   needed(): Pin[] {
     const needed = new Set<OrderedPin>();
-    for (const { newest, byLog, given } of this.#entries.values()) {
+    for (const { newest, byLog, given, deleted } of this.#entries.values()) {
       needed.add(newest);
+      if (deleted) needed.add(deleted);
       for (const held of byLog.values()) needed.add(held);
       if (given) needed.add(given);
     }
@@ -118,9 +134,19 @@ export function concerns(pin: Pin, { place, id, log }: PinLookup): boolean {
 }
 
 /** A head is lost unless the accepted one is the same. */
-function pinnedOf({ newest, given }: Entry): SessionPin {
+function pinnedOf({ newest, given, deleted }: Entry): SessionPin {
   const isLost = given !== null && given.pin.line !== newest.pin.line;
-  return { pin: newest.pin, lost: isLost ? given.pin : null };
+  const lost = isLost ? given.pin : null;
+  return { pin: newest.pin, lost, ...(deleted && { deleted: deleted.pin }) };
+}
+
+function isSameHead(one: Pin, other: Pin): boolean {
+  return (
+    one.why !== "forgotten" &&
+    one.log === other.log &&
+    one.seq === other.seq &&
+    one.line === other.line
+  );
 }
 
 function keyOf({ place, id }: { readonly place: string; readonly id: string }): string {

@@ -3,7 +3,10 @@
  * docs/formats/checkpoint.md, "Verdicts".
  */
 
-/** In order: the first that fits is the verdict, of one session and of many. */
+/**
+ * In order: the first that fits is the verdict, of one session and of many. A session that was
+ * deleted on purpose makes the verdict on many no worse.
+ */
 export const VERDICTS = [
   "tampered",
   "unreadable",
@@ -13,6 +16,7 @@ export const VERDICTS = [
   "unpinned",
   "incomplete",
   "verified",
+  "deleted",
 ] as const;
 
 export type Verdict = (typeof VERDICTS)[number];
@@ -26,6 +30,7 @@ export const EXIT_CODES: Readonly<Record<Verdict, number>> = {
   unpinned: 6,
   incomplete: 5,
   verified: 0,
+  deleted: 8,
 };
 
 /** Flags change the exit code, never the verdict. */
@@ -121,6 +126,8 @@ export type FindingCode =
   | "META_MISSING"
   | "META_UNSIGNED"
   | "META_RECONSTRUCTED"
+  /** The session was deleted, as its signed tombstone says. */
+  | "DELETED"
   // reported, without effect on the verdict
   | "REOPENED"
   | "IDENTITY_UNKNOWN"

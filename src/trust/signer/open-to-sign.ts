@@ -51,7 +51,8 @@ export async function openToSign(opening: OpenToSign): Promise<SignedSoFar> {
   const { target, log, sidecar, end, cut, newSalt, options, lost } = opening;
   const isSidecar = hasSidecar(target.dialect);
   const isRaw = target.content === "bytes";
-  if (end === 0 && !sidecar && !options.remembered?.here) {
+  const { here, deleted } = options.remembered ?? {};
+  if (end === 0 && !sidecar && (!here || deleted)) {
     return nothingSigned(options.crypto, newSalt(), isSidecar, isRaw);
   }
   const inspecting = { ...inspectOptions(target, options, end), isDeep: true };

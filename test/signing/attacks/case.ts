@@ -50,6 +50,7 @@ export const EXITS: Readonly<Record<Verdict, number>> = {
   rollback: 6,
   unpinned: 6,
   unreadable: 7,
+  deleted: 8,
 };
 
 /** A changed log, everything else unchanged. */

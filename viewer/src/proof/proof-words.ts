@@ -17,6 +17,7 @@ export const TONES: Readonly<Record<Verdict, Tone>> = {
   unpinned: "wait",
   incomplete: "wait",
   unsigned: "plain",
+  deleted: "plain",
 };
 
 export const SIGNS: Readonly<Record<Tone, string>> = {
@@ -36,6 +37,7 @@ export const VERDICT_WORDS: Readonly<Record<Verdict, string>> = {
   unsigned: "unsigned",
   unpinned: "unpinned",
   incomplete: "incomplete",
+  deleted: "deleted",
 };
 
 const SENTENCES: Readonly<Record<Verdict, string>> = {
@@ -47,6 +49,7 @@ const SENTENCES: Readonly<Record<Verdict, string>> = {
   unsigned: "Nothing here is signed. Whether it was changed cannot be told.",
   unpinned: "The user of this server does not remember where this session ended.",
   incomplete: "What is signed holds. The last lines are not signed.",
+  deleted: "This session was deleted on purpose, as its owner signed.",
 };
 
 /** The verdict in a sentence; `checked` when it is this browser's. */
@@ -79,6 +82,7 @@ export const ADVICE: Readonly<Record<Verdict, (id: string) => string | null>> = 
   unpinned: (id) => `Look at it, then run \`verbatim verify --pin ${id}\`.`,
   incomplete: (id) =>
     `Usually a crash. Read the last lines; \`verbatim doctor --fix --vouch ${id}\` signs them in your name.`,
+  deleted: () => null,
 };
 
 /** How much was checked here. */

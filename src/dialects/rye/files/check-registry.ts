@@ -68,6 +68,15 @@ export async function mendRegistry(doctor: Examining, store: Project): Promise<s
   }
 }
 
+/** A registry that is missing, or another program's, stays as it is. */
+export async function forgetThread(store: Project, id: string): Promise<void> {
+  const path = join(threadsPath(store), REGISTRY_NAME);
+  const { state } = await Registry.look(path);
+  const registry = state === "ours" ? await Registry.open(path) : null;
+  registry?.remove(id);
+  registry?.close();
+}
+
 async function moveAllAside({ surroundings }: Examining, directory: Directory): Promise<string> {
   const names: string[] = [];
   for (const name of FILES) {

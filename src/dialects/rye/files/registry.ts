@@ -78,6 +78,10 @@ export class Registry {
     });
   }
 
+  remove(id: string): void {
+    this.#cache.run("DELETE FROM threads WHERE thread_id = ?", id);
+  }
+
   /** Replaces all threads, in one transaction. */
   replaceAll(threads: Iterable<RegisteredThread>): void {
     this.#cache.transaction(() => {

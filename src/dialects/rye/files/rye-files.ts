@@ -9,7 +9,7 @@ import type { RyeOptions } from "../options.ts";
 import { META_NAME, REGISTRY_NAME, THREADS_PATH } from "../thread-id.ts";
 import { formatThreadMeta, isThreadMeta, withoutSignatures } from "../thread-meta.ts";
 import { ryeDerived } from "./check-files.ts";
-import { lookAtRegistry, mendRegistry } from "./check-registry.ts";
+import { forgetThread, lookAtRegistry, mendRegistry } from "./check-registry.ts";
 import { parseMeta, RyeDerivedFiles } from "./derived-files.ts";
 import { MetaOnDisk } from "./meta-on-disk.ts";
 import { MetaProof } from "./meta-proof.ts";
@@ -88,7 +88,7 @@ class Registrar {
 export const ryeFiles: DialectFiles = {
   openStore,
   derived: ryeDerived,
-  ofStore: { look: lookAtRegistry, mend: mendRegistry },
+  ofStore: { look: lookAtRegistry, mend: mendRegistry, forget: forgetThread },
   async standingOf(host, root, id) {
     const meta = await readStoredMeta(host, root, id);
     const status = meta?.status;
