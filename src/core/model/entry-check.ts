@@ -12,7 +12,7 @@
 
 import type { Entry, NewEntry, Part, Role, SessionLabels } from "./entry.ts";
 import { isBase64, isMediaType } from "./media.ts";
-import { PlainCopy } from "./plain-json.ts";
+import { PlainCopy, refuseEntry } from "./plain-json.ts";
 
 export const KINDS = ["start", "message", "turn_start", "turn_end", "end", "other"] as const;
 export const ROLES: readonly Role[] = ["system", "user", "assistant", "tool"];
@@ -208,6 +208,14 @@ const INSTEAD: Readonly<Record<string, string>> = {
 export function checkedEntry(value: unknown): NewEntry {
   const copy = new PlainCopy();
   return copy.run(() => shaped(copy.plain(value), ENTRY, copy, "an entry") as unknown as NewEntry);
+}
+
+/** Only readers of other programs' sessions know no more than a path. */
+export function refuseNamedFiles({ parts = [] }: NewEntry): void {
+  const at = parts.findIndex((part) => "path" in part);
+  if (at === -1) return;
+  const reason = "the file can change or vanish: read it, and pass its bytes as data, in base64";
+  refuseEntry(`parts.${at}.path`, reason);
 }
 
 /** The labels of a session as they will be written; throws INVALID_ENTRY. */

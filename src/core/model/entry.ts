@@ -53,7 +53,7 @@ interface MediaFields {
   readonly name?: string;
   /** The bytes in base64. */
   readonly data?: string;
-  /** The file, as its program named it. Its bytes are not in the log. */
+  /** The file, as its program named it, or next to the log. Its bytes are not in the log. */
   readonly path?: string;
   readonly url?: string;
 }

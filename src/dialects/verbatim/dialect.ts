@@ -8,7 +8,12 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
 import type { Native } from "../../core/model/entry.ts";
-import { checkedEntry, checkedLabels, LABEL_NAMES } from "../../core/model/entry-check.ts";
+import {
+  checkedEntry,
+  checkedLabels,
+  LABEL_NAMES,
+  refuseNamedFiles,
+} from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import type { WrittenDialect } from "../dialect.ts";
 import type { WriterFacts } from "../facets/writing.ts";
@@ -96,5 +101,6 @@ function complete(given: Native, facts: WriterFacts): Native {
   const labels = LABEL_NAMES.map((name) => [name, line[name as keyof typeof line]]);
   checkedLabels(Object.fromEntries(labels));
   const { at, ...entry } = checkedEntry(isAlone ? given : getObject(given, "entry"));
+  if (isAlone) refuseNamedFiles(entry);
   return completeLine({ ...line, at: line.at ?? at ?? undefined, agent, entry }, facts);
 }

@@ -65,6 +65,18 @@ test("a session that another one started begins with a line that names it, and i
   assert.equal(verbatim.reading.agentSaidIn?.(native), agent);
 });
 
+test("a file by its path is only in a line that was converted", () => {
+  const known = { ...facts, nowMs: 0, newId: () => "l1" };
+  const parts = [{ type: "file", mediaType: null, path: "/p/plan.pdf" }];
+  const entry = { kind: "message", role: "user", parts };
+  assert.throws(
+    () => verbatim.writing.complete(entry, known),
+    /parts\.0\.path: the file can change/,
+  );
+  const native = verbatim.writing.complete({ type: "entry", entry }, known);
+  assert.deepEqual(verbatim.reading.decode(native).entry?.parts, parts);
+});
+
 test("an agent or a parent that is no text is refused", () => {
   const known = { ...facts, nowMs: 0, newId: () => "l1" };
   for (const field of ["agent", "parent"]) {

@@ -6,7 +6,7 @@
 
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { Native, NewEntry } from "../../core/model/entry.ts";
-import { checkedEntry } from "../../core/model/entry-check.ts";
+import { checkedEntry, refuseNamedFiles } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import { type Dialect, writingOf } from "../../dialects/dialect.ts";
 import type { WriterFacts } from "../../dialects/facets/writing.ts";
@@ -32,14 +32,6 @@ export function expressEntry(given: unknown, writing: WritingContext): readonly 
   const natives = express(entry, writing.facts);
   if (natives.length === 0) refuseUnwritten(entry, writing);
   return natives;
-}
-
-/** Only readers of other programs' sessions know no more than a path. */
-function refuseNamedFiles({ parts = [] }: NewEntry): void {
-  const at = parts.findIndex((part) => "path" in part);
-  if (at === -1) return;
-  const reason = "the file can change or vanish: read it, and pass its bytes as data, in base64";
-  throw invalidEntry(`parts.${at}.path`, reason);
 }
 
 function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: WritingContext): void {

@@ -46,6 +46,11 @@ const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const image = (data: string) => [{ type: "image", data, mimeType: "image/png" }];
 
+/** Planks, 64 by 36. */
+const FENCE =
+  "iVBORw0KGgoAAAANSUhEUgAAAEAAAAAkCAIAAAC2bqvFAAAAR0lEQVR42u3PMREAIAwAsQpDCUoqAjmIQFYNdOnGkL" +
+  "sff0m8m237rLbf/gAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAmP0F2injxI7KOv4AAAAASUVORK5CYII=";
+
 const PRINTED: readonly NewEntry[] = [
   call("p1", "bash", { command: "test" }),
   result("p1", "\u001b[32mok\u001b[0m \u001b[2K10 %\r\u001b[32m100 %\u001b[0m\u001b[1A"),
@@ -53,6 +58,16 @@ const PRINTED: readonly NewEntry[] = [
   result("p2", image(PNG)),
   call("p3", "read", { path: "b.svg" }),
   result("p3", image(btoa('<svg onload="window.__pwned=1"/>'))),
+  {
+    kind: "message",
+    role: "user",
+    parts: [{ type: "image", mediaType: "image/png", name: "plan.png", data: FENCE }],
+  },
+  {
+    kind: "message",
+    role: "user",
+    parts: [{ type: "image", mediaType: "image/png", url: "https://example.org/a.png" }],
+  },
 ];
 
 /** The corpus in every place of a row: names, labels, paths, inputs, outputs, diffs, plans. */
@@ -200,8 +215,8 @@ browserTest("what a program printed has its colours, and no escape is shown", as
 
 browserTest("a picture is shown in its place and enlarged by a click; SVG is refused", async () => {
   const page = await openRows("", "printed-1");
-  const picture = page.locator(".picture img");
-  await picture.waitFor();
+  const picture = page.locator(".call .picture img, .inside .picture img");
+  await picture.first().waitFor();
   await page.waitForFunction(() => {
     const image = document.querySelector<HTMLImageElement>(".picture img");
     return image?.complete === true && image.naturalWidth === 1;
@@ -210,6 +225,19 @@ browserTest("a picture is shown in its place and enlarged by a click; SVG is ref
   await page.locator("details.picture[open]").waitFor();
   assert.equal(await picture.getAttribute("alt"), "image image/png, 70 bytes");
   await page.getByText("not shown, only PNG, JPEG, GIF and WebP are").waitFor();
+  assert.equal(await picture.count(), 1);
+});
+
+browserTest("a picture in a message has its type and size as text; nothing is loaded", async () => {
+  const page = await openRows("", "printed-1");
+  const said = page.locator(".by-user .picture");
+  await said.getByText("image image/png, plan.png, 128 bytes").waitFor();
+  const picture = said.locator("img");
+  await eventually("its width", () => picture.evaluate((img) => img.clientWidth)).toBe(64);
+  assert.match((await picture.getAttribute("src")) ?? "", /^data:image\/png;base64,iVBOR/);
+  await page
+    .getByText("image image/png, https://example.org/a.png: not shown, its bytes")
+    .waitFor();
   assert.equal(await picture.count(), 1);
 });
 
