@@ -105,6 +105,11 @@ test("no command changes the copies that a server keeps of what it received", as
   const [{ id = "" } = {}] = jsonLines((await run("ls", "--json")).stdout);
   const erased = await run("redact", String(id), "--in-place", "--match", KEY, "--reason", "test");
   assert.notEqual(erased.code, 0);
+  const [{ path = "" } = {}] = jsonLines((await run("ls", "--json")).stdout);
+  const removed = await run("rm", String(path), "--yes");
+  assert.equal(removed.code, 7);
+  assert.match(removed.stderr, /REMOVAL_REFUSED/);
+  assert.notEqual((await run("rm", "--older-than", "0h", "--yes")).code, 0);
   await run("doctor", "--fix");
   assert.deepEqual(files(), before);
 });

@@ -14,6 +14,7 @@ import { nodeSurroundings } from "../../core/base/node-surroundings.ts";
 import { holdLog } from "../../core/log/held-log.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { FoundSession } from "../../sessions/list/session-place.ts";
+import { isReceived } from "../../sessions/list/whose.ts";
 import { Heads } from "../../trust/heads/heads.ts";
 import { rootNames } from "../../trust/heads/session-head.ts";
 import { signTombstones } from "../../trust/heads/tombstones.ts";
@@ -42,10 +43,10 @@ export interface RemovalRequest {
 export type OwnSession = FoundSession & { readonly id: string };
 
 /** Whether a session is in a store of ours, and may be removed as it is. */
-export async function isOwnSession({ dialect, id, path }: FoundSession): Promise<boolean> {
+export async function isOwnSession({ dialect, root, id, path }: FoundSession): Promise<boolean> {
   await loadOwnFiles();
   const { writing, program } = dialectNamed(dialect);
-  if (id === null || !writing || program) return false;
+  if (id === null || !writing || program || isReceived(root)) return false;
   const files = byLog(dialect, nodeSurroundings.list(dirname(path)));
   return isOurs(dialect, files.get(basename(path)) ?? []);
 }

@@ -33,6 +33,11 @@ export function senderPath({ machine, user }: Sender): string {
   return `@${machine}/${user}`;
 }
 
+/** Whether a server keeps the store as a copy of what it received: only that server may write there. */
+export function isReceived(root: string): boolean {
+  return root.split("/").includes(RECEIVED);
+}
+
 /** Who sent the sessions of a store; null for sessions of this machine. */
 export function senderOf(root: string): Sender | null {
   const [, machine, user] = SENT_ROOT.exec(root) ?? [];
