@@ -69,6 +69,13 @@ export class VerbatimClient {
     return new Uint8Array(await response.arrayBuffer());
   }
 
+  /** The entries of a session with what `scan` finds masked, as the bytes of a masked copy. */
+  async masked(session: string): Promise<Uint8Array> {
+    checkKind("session", session, "text");
+    const response = await this.#requester.send("/v1/masked", { query: { session } });
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
   /** Revokes a share for good. */
   async revokeShare(id: string): Promise<void> {
     checkKind("id", id, "text");

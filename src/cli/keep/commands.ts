@@ -162,6 +162,11 @@ export const exportSessions: CliCommand = {
     { flags: "--last <n>", summary: "html, jsonl, csv: only the last n entries" },
     { flags: "--thinking", summary: "md, html: also the model's thinking" },
     { flags: "--no-tools", summary: "md, html: only tool names, without input and output" },
+    {
+      flags: "--redact <rules>",
+      summary:
+        "html: mask what these rules of scan find, comma-separated; default: all; none: mask nothing",
+    },
     { flags: "--no-metadata", summary: "md of rye: no heading above assistant messages" },
     {
       flags: "--to <url>",

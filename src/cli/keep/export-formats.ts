@@ -43,7 +43,7 @@ export const EXPORT_FORMATS: Readonly<Record<string, ExportFormat>> = {
     summary: "a page that runs nothing and loads nothing",
     ending: "html",
     isJoined: false,
-    takes: ["thinking", "tools", "last", "output"],
+    takes: ["thinking", "tools", "last", "redact", "output"],
   },
   jsonl: {
     summary: "entries as JSON lines",

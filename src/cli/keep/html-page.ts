@@ -18,6 +18,7 @@ import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
 import { tellUnshown, tornBytesOf } from "../look/named-session.ts";
 import type { ExportSource } from "./export-formats.ts";
+import { maskedItems } from "./masked-items.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */
 export const BAD_LINES_IN_A_ROW_MAX = 100;
@@ -28,15 +29,18 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
   const { options, io } = run;
   const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
+  const masked = await maskedItems(source);
   const { id, dialect } = session;
-  const facts = { ...summary, session: id, dialect: dialect.name, last, notice };
+  // A title may be what is masked below.
+  const said = masked === null ? { notice } : { notice: masked.notice, title: null };
+  const facts = { ...summary, session: id, dialect: dialect.name, last, ...said };
   const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(
     lastItems ? { ...facts, turns: null, lines: null } : facts,
     { thinking: options.thinking === true, tools: options.tools !== false },
     (start, part) => editPlaces(outline.marks, start, part),
   );
-  const items = lastItems ?? itemsInOrder(session, badLines.add);
+  const items = masked?.items() ?? lastItems ?? itemsInOrder(session, badLines.add);
   yield* piecesOf(page, items, session, outline);
   tellUnshown(page.unshown, io);
 }

@@ -14,6 +14,7 @@ import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import { hostOf } from "../../dialects/all.ts";
 import { SessionWindow } from "../../sessions/list/session-window.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
 import { loadSigner } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
@@ -148,12 +149,16 @@ export async function withheldFinds(
   { rules, texts = [], entries = [] }: Omit<Withholding, "reason">,
   matches?: Matches,
 ): Promise<WithheldFinds> {
-  const names = rules.map((name) => (name === DEFAULT_RULES ? "all" : name));
   const finders: Finder[] = [entriesNumbered(new Set(entries))];
   if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
-  if (names.length > 0) finders.push(await findsOfRules(names));
-  const { finder, end } = await scanned(host, log, names);
-  return { finder: allOf(...finders, finder), end };
+  const { dialect, root, id } = log;
+  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(id);
+  try {
+    const { finder, end } = await findsOfSession(host, session, rules);
+    return { finder: allOf(...finders, finder), end };
+  } finally {
+    await session.release();
+  }
 }
 
 const UNSIGNED: readonly unknown[] = [NOT_SIGNED, SIGNED_IN_OLDER_FORMAT];
@@ -222,30 +227,27 @@ async function discloseFinds(
   });
 }
 
-/** The finds of these rules in the session, and where it ended when it was scanned. */
-async function scanned(
+/** The finds of these rules in the session, also in texts of ours, and where it ended then. */
+export async function findsOfSession(
   host: Host,
-  { dialect, root, id }: SharedSession,
-  names: readonly string[],
-): Promise<{ readonly finder: Finder; readonly end: number }> {
-  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(id);
+  session: Session,
+  rulesAsked: readonly string[],
+): Promise<WithheldFinds> {
+  const names = rulesAsked.map((name) => (name === DEFAULT_RULES ? "all" : name));
+  const window = await SessionWindow.open(host, session);
   try {
-    const window = await SessionWindow.open(host, session);
-    try {
-      const { end } = window;
-      if (names.length === 0) return { finder: () => [], end };
-      const all = await allRules();
-      const rules = names.includes("all") ? all : all.filter((rule) => names.includes(rule.id));
-      const how = { finder: new SecretFinder(rules), own: null };
-      const { finds, unscanned } = await scanSession(host, session, window, how);
-      const missed = unscanned.find(({ entry }) => entry !== null);
-      if (missed) throw notScanned(session.path, missed.entry ?? 0, missed.reason);
-      return { finder: findsIn(finds), end };
-    } finally {
-      window.close();
-    }
+    const { end } = window;
+    if (names.length === 0) return { finder: () => [], end };
+    const inText = await findsOfRules(names);
+    const all = await allRules();
+    const rules = names.includes("all") ? all : all.filter((rule) => names.includes(rule.id));
+    const how = { finder: new SecretFinder(rules), own: null };
+    const { finds, unscanned } = await scanSession(host, session, window, how);
+    const missed = unscanned.find(({ entry }) => entry !== null);
+    if (missed) throw notScanned(session.path, missed.entry ?? 0, missed.reason);
+    return { finder: allOf(inText, findsIn(finds)), end };
   } finally {
-    await session.release();
+    window.close();
   }
 }
 

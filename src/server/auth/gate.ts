@@ -67,7 +67,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
   SHARE_PATH,
 ]);
 /** What is stored in sessions, or about them. */
-const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares)(?:\/|$)/;
+const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|masked)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**

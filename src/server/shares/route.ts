@@ -34,7 +34,7 @@ import {
 import { readBody } from "../http/body.ts";
 import { json, refusals, text } from "../openapi/describe.ts";
 import type { MountDescription, MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
-import { isBelow, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
+import { isBelow, MASKED_PATH, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
 import type { SessionService } from "../sessions/service.ts";
 import type { ServeOptions } from "../settings/serve-options.ts";
 import { SharedCopies } from "./shared-copies.ts";
@@ -62,6 +62,7 @@ export async function sharesMount(context: ServerContext, parts: SharedParts): P
   return {
     async handle(asked) {
       if (asked.path === SHARE_PATH) await answerReader(sharing, asked);
+      else if (asked.path === MASKED_PATH) await answerMasked(sharing, asked);
       else if (isBelow(asked.path, SHARES_PATH)) await answerOwner(sharing, asked);
       else return false;
       return true;
@@ -85,6 +86,22 @@ async function answerReader({ copies }: Sharing, asked: MountRequest): Promise<v
   track.route = "live";
   refuseWriting(request);
   await copies.answer(request, response, afterIn(request.url ?? ""));
+}
+
+/** What a masked share of the session would show, with all rules: it signs and stores nothing. */
+async function answerMasked(sharing: Sharing, asked: MountRequest): Promise<void> {
+  const { request, response, track } = asked;
+  track.route = "sessions";
+  refuseWriting(request);
+  const [, query = ""] = (request.url ?? "").split("?");
+  const { session = "", ...others } = Object.fromEntries(new URLSearchParams(query));
+  if (session === "" || Object.keys(others).length > 0) {
+    throw badRequest("the query", "has session, the id of one, and nothing else");
+  }
+  const headers = newHeaders();
+  headers.push("Cache-Control", "no-store", "Content-Type", "application/octet-stream");
+  const body = { session, kind: "masked" } as const;
+  answerBytes(response, headers, await preview(sharing, { ...DEFAULTS, ...body }));
 }
 
 async function answerOwner(sharing: Sharing, asked: MountRequest): Promise<void> {
@@ -167,6 +184,13 @@ async function sessionNamed(sessions: SessionService, urlId: string): Promise<Sh
 }
 
 const DAY_SECONDS = 86_400;
+const DEFAULTS = {
+  redact: ["default"],
+  match: [],
+  reason: undefined,
+  expiresInSeconds: DAY_SECONDS,
+  isPreview: true,
+};
 
 interface ShareBody {
   readonly session: string;
@@ -265,6 +289,23 @@ const PATHS = {
         },
         204: { description: "No copy yet, or no newer one for a while", headers: VERSION },
         ...refusals(400, 404, 429),
+      },
+    },
+  },
+  [MASKED_PATH]: {
+    get: {
+      operationId: "getMasked",
+      summary: "The entries of a session with what `scan` finds masked; nothing is stored",
+      tags: ["shares"],
+      parameters: [
+        { name: "session", in: "query", required: true, schema: text, description: "Its id" },
+      ],
+      responses: {
+        200: {
+          description: "A masked copy (docs/formats/share.md)",
+          content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+        },
+        ...refusals(400, 401, 404, 409),
       },
     },
   },

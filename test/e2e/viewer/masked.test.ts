@@ -1,7 +1,7 @@
 /** A masked copy in a real browser: read as a conversation, and never taken for a signed one. */
 
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MASKED_HEADER } from "../../../src/client/masked-copy.ts";
 import { VerbatimClient } from "../../../src/doors/client.ts";
@@ -115,3 +115,57 @@ browserTest("whatever a masked copy says, the page never shows it as verified", 
     assert.doesNotMatch((await page.locator(".copy-head").allTextContents()).join(), /verified/);
   }
 });
+
+/** The owner's page, at the unsigned session. */
+async function owned() {
+  const page = await viewer.open("#/", { mayLog: /401/ });
+  await page.getByLabel("Token").fill(admin);
+  await page.keyboard.press("Enter");
+  await page.getByText("Where is the").first().click();
+  return page;
+}
+
+browserTest("a page is saved masked, unless its owner says otherwise", async () => {
+  const page = await owned();
+  await page.getByLabel("Export").click();
+  const mask = page.getByLabel("Mask in the page what scan finds: github 1");
+  await mask.waitFor();
+  assert.deepEqual(await axeFaults(page), []);
+  const saved = async () => {
+    const saving = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save as one HTML page" }).click();
+    return readFileSync(await (await saving).path(), "utf8");
+  };
+  const masked = await saved();
+  assert.ok(masked.includes("Use [key], then") && !masked.includes(KEY));
+  assert.ok(masked.includes("What scan found is masked: github 1"));
+  await mask.uncheck();
+  assert.ok((await saved()).includes(KEY));
+});
+
+/** Runs in the page: drops a file on the list of sessions. */
+const DROP = `(text) => {
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([text], "received.vbd"));
+  const drop = new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true });
+  document.querySelector("main").dispatchEvent(drop);
+}`;
+
+browserTest(
+  "a copy that is dropped on the list of sessions is opened, and sent nowhere",
+  async () => {
+    const page = await viewer.open("#/", { mayLog: /401/ });
+    await page.getByLabel("Token").fill(admin);
+    await page.keyboard.press("Enter");
+    await page.getByText("Where is the").first().waitFor();
+    const sent: string[] = [];
+    page.on("request", (request) => void (request.method() !== "GET" && sent.push(request.url())));
+    await page.evaluate(`(${DROP})(${JSON.stringify(file(message("from a file"), end(1)))})`);
+    await page.getByText(NOT_PROVABLE).waitFor();
+    await page.locator(".copy-conversation", { hasText: "from a file" }).waitFor();
+    assert.deepEqual(sent, []);
+    await page.goBack();
+    await page.getByRole("link", { name: "open it here" }).click();
+    await page.getByLabel("Choose a file").waitFor({ state: "attached" });
+  },
+);

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../server.ts";
+import { droppedFile } from "./dropped-file.ts";
 import { JudgedView, type OpenedCopy } from "./judged-view.tsx";
 import { followShare } from "./share.ts";
 import "./copy.css";
@@ -11,6 +12,9 @@ export function CopyPage({ token }: { readonly token: string }) {
   const [opened, open] = useState<OpenedCopy | null>(null);
   const [told, tell] = useState<string | null>(null);
   useEffect(() => {
+    const file = droppedFile.peek();
+    droppedFile.value = null;
+    if (token === "" && file !== null) open({ name: file.name, copy: file });
     if (token === "") return;
     const leaving = new AbortController();
     const shown = (copy: Blob) => open({ name: "shared.vbd", copy });

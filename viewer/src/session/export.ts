@@ -8,6 +8,7 @@
  */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
+import type { MaskedCopy } from "../../../src/client/masked-copy.ts";
 import type { EntryItem, SessionHead } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
@@ -48,6 +49,30 @@ export async function htmlPieces(
   }
   pieces.push(page.foot(head));
   return pieces;
+}
+
+/** What scan finds in the session is masked; the title is left out, because it may be one of these. */
+export function maskedPieces(head: SessionHead, { items, withheld }: MaskedCopy): string[] {
+  const notice = `What scan found is masked: ${findsText(withheld)}. This page is no proof of what the session says.`;
+  const page = new SessionPage({ ...head, title: null, last: null, notice });
+  const pieces = [page.head()];
+  const said = items.map(({ entry }) => entry);
+  for (const [n, { start, entry, fault, tools, withheld }] of items.entries()) {
+    if (entry !== null) {
+      const usage = isUsageRepeated(said, n) ? null : entry.usage;
+      pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line: start, tools }));
+    } else {
+      const reason = withheld ? `withheld by the rule ${withheld.rule}` : (fault ?? "");
+      pieces.push(page.badLines({ listed: [{ line: start, offset: start, reason }], more: 0 }));
+    }
+  }
+  pieces.push(page.foot(head));
+  return pieces;
+}
+
+/** "github 1, email 2" */
+export function findsText(withheld: MaskedCopy["withheld"]): string {
+  return withheld.map(({ rule, lines, strings }) => `${rule} ${lines + strings}`).join(", ");
 }
 
 /** The loaded entries alone, as one page: of a session that is gone. */

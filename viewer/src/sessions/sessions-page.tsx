@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go } from "../address.ts";
+import { droppedFile } from "../copy/dropped-file.ts";
 import { DemoBanner } from "../demo/demo-banner.tsx";
 import { type ListQuery, NO_FILTER } from "../route.ts";
 import { client } from "../server.ts";
@@ -14,6 +15,28 @@ import { Preview } from "./preview.tsx";
 import { SearchResults } from "./search-results.tsx";
 import { SessionList } from "./session-list.tsx";
 import { Toolbar } from "./toolbar.tsx";
+
+function Received() {
+  return (
+    <p class="home-foot">
+      A copy or a proof you received: <a href="#/copy">open it here</a>
+    </p>
+  );
+}
+
+function allowDrop(event: DragEvent): void {
+  event.preventDefault();
+}
+
+function openDropped(event: DragEvent): void {
+  event.preventDefault();
+  const [file] = event.dataTransfer?.files ?? [];
+  if (file === undefined) return;
+  droppedFile.value = file;
+  go({ page: "copy" });
+}
+
+const DROP = { onDragOver: allowDrop, onDrop: openDropped };
 
 export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
   const asked = client.value;
@@ -35,7 +58,7 @@ export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
   const shown = rows.find(({ id }) => id === selected) ?? rows[0];
   const facets = store.facets.value;
   return (
-    <main id="main" tabIndex={-1} class="page list-page">
+    <main id="main" tabIndex={-1} class="page list-page" {...DROP}>
       <h1 class="unseen">Sessions</h1>
       <DemoBanner
         lookedIn={store.lookedIn.value}
@@ -47,6 +70,7 @@ export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
       <div class={`home ${isRailOpen ? "rail-open" : ""}`}>
         <div class="home-rail" id="facets">
           {facets !== null && <FacetRail filter={filter} facets={facets} />}
+          <Received />
         </div>
         <div class="home-list">
           <Toolbar
