@@ -173,6 +173,9 @@ test.each(Object.entries(SHAPES))(
       if (!isTried(dies, EVERY)) continue;
       subject.again();
       await until(dies, (host) => subject.restore(host));
+      // The log is last: who finds it finds its signatures, too.
+      const isThere = statSync(subject.session.path, { throwIfNoEntry: false }) !== undefined;
+      if (isThere) assert.deepEqual({ ...subject.files, ...before }, subject.files, `call ${dies}`);
       await subject.settle(NOW);
       const verdict = await subject.verdict();
       const told = `call ${dies}: ${verdict}`;

@@ -16,6 +16,7 @@ import { nodeHost } from "../../src/core/base/node-host.ts";
 import { LogLock } from "../../src/core/log/lock.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { promptRow, writeClaude } from "../support/agent-home.ts";
+import { until } from "../support/until.ts";
 
 const AT = Date.parse("2026-11-15T10:00:00.000Z");
 /** One word, so that a full-text index holds it whole. */
@@ -275,3 +276,36 @@ test("wrong calls are refused, and remove nothing", async () => {
   expect([setting.code, setting.stderr]).toEqual([7, expect.stringContaining("BAD_SETTING")]);
   assert.deepEqual(user.sessionFiles, before);
 });
+
+/** Until the trash has only the other session's two files and the lock. */
+async function serveUntilEmptied(user: Remover): Promise<void> {
+  const server = user.start(["serve", "--port", "0"]);
+  await until(() => readdirSync(join(user.cwd, ".verbatim/trash")).length === 3);
+  server.signal("SIGTERM");
+  await server.exitCode();
+}
+
+test.each([
+  ["guard --once", async (user: Remover) => void (await user.run(["guard", "--once"]))],
+  ["rm --list", async (user: Remover) => void (await user.run(["rm", "--list"]))],
+  ["serve", serveUntilEmptied],
+])(
+  "%s empties the trash of what was there for long enough, and leaves the rest",
+  async (_, run) => {
+    const user = new Remover();
+    for (const id of ["due", "later"]) {
+      await user.record("verbatim", id, VALUE, false);
+      assert.equal((await user.run(["rm", id])).code, 0);
+    }
+    const trash = join(user.cwd, ".verbatim/trash");
+    const records = readdirSync(trash).filter((name) => name.endsWith(".json"));
+    const textOf = (name: string) => readFileSync(join(trash, name), "utf8");
+    const due = records.find((name) => textOf(name).includes('"id":"due"')) ?? "";
+    const at = '"until":"2026-01-01T00:00:00.000Z"';
+    writeFileSync(join(trash, due), textOf(due).replace(/"until":"[^"]*"/, at));
+    await run(user);
+    const left = readdirSync(trash).filter((name) => name !== "trash.lock");
+    assert.deepEqual([left.length, left.some((name) => name === due)], [2, false]);
+    assert.equal((await user.run(["restore", "later"])).code, 0);
+  },
+);

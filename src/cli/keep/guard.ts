@@ -54,6 +54,8 @@ export async function runGuard(
   const isJson = options.json === true;
   if (agent !== undefined) requireChoice("agent", agent, agentNames());
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const { emptyDueTrash } = await import("./due-trash.ts");
+  await emptyDueTrash(io);
   const unread = await warnOfDatabases(onWarning, agent);
   const signing = options.sign === true ? new GuardSigning(nodeHost, Date.now, onWarning) : null;
   const onEvent = (event: Event) => tell(event, isJson, io);

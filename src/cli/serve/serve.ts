@@ -70,7 +70,7 @@ export async function runServe({ options, io }: Run): Promise<number> {
       if (why !== null) io.err(`no browser was opened: ${why}`);
     });
   }
-  const guarding = options.guard === true ? await guardUntil(signal, io) : null;
+  const guarding = await tidyAndGuard(options.guard === true, signal, io);
   if (!signal.aborted) await once(signal, "abort");
   io.err("stopping: finishing open requests");
   await guarding?.ended;
@@ -80,7 +80,14 @@ export async function runServe({ options, io }: Run): Promise<number> {
 }
 
 /** A guard that cannot run is reported, and the server runs without it. */
-async function guardUntil(signal: AbortSignal, io: Io): Promise<{ ended: Promise<void> }> {
+async function tidyAndGuard(
+  isGuarding: boolean,
+  signal: AbortSignal,
+  io: Io,
+): Promise<{ ended: Promise<void> } | null> {
+  const { emptyDueTrash } = await import("../keep/due-trash.ts");
+  await emptyDueTrash(io);
+  if (!isGuarding) return null;
   const { guardInside } = await import("../keep/guard.ts");
   const ended = guardInside(signal, io).catch((cause: unknown) => {
     io.err(`fault: the guard ended: ${cause instanceof Error ? cause.message : String(cause)}`);

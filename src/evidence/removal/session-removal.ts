@@ -7,7 +7,6 @@
 
 import { randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
-import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import { nodeSurroundings } from "../../core/base/node-surroundings.ts";
@@ -140,8 +139,8 @@ export async function settleTrashes(
       await loadDialects();
       await settleTrash(removingIn(host, root, onWarning), nowMs, onWarning);
     } catch (cause) {
-      if (!(cause instanceof VerbatimError)) throw cause;
-      onWarning(`the trash of ${root} is not emptied: ${cause.message}`);
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      onWarning(`the trash of ${root} is not emptied: ${reason}`);
     }
   }
 }
