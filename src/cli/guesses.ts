@@ -100,8 +100,8 @@ const WANTED: readonly Guess[] = [
     names: ["token", "tokens", "login", "logout", "auth"],
   },
   {
-    use: "verbatim ls --tag TAG",
-    does: "lists sessions with a tag; `annotate` of verbatim-log/history tags, stars and renames",
+    use: "verbatim open",
+    does: "opens the viewer, in which you tag, rename and star sessions; --tag finds them",
     names: ["tag", "tags", "label", "note", "notes", "star", "rename"],
   },
   {

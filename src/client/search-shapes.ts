@@ -70,6 +70,10 @@ export interface SearchOptions {
   readonly machine?: string;
   readonly user?: string;
   readonly status?: NonNullable<SessionItem["status"]>;
+  /** Of the user's notes, or the session's own. */
+  readonly tag?: string;
+  /** True: only sessions that the user starred. */
+  readonly starred?: boolean;
   /** False leaves out sessions that another one began. Default: true. */
   readonly subagents?: boolean;
   /** Entries at `since` or later, and before `until`. */

@@ -54,10 +54,9 @@ const SUMMARY = {
     orNull<SessionSender>(SENDER),
     "Who sent it to this server; null: it was not sent",
   ),
-  title: describeSchema(
-    orNull(string),
-    "The program's own title, else the first thing a user said",
-  ),
+  title: describeSchema(orNull(string), "The user's, else its own, else the first thing said"),
+  recordedTitle: describeSchema(orNull(string), "The same without the user's title"),
+  starred: describeSchema(boolean, "The user's star"),
   project: describeSchema(orNull(string), "`repository`, or else `directory`"),
   repository: describeSchema(orNull(string), "owner/name of the git remote, where known"),
   directory: describeSchema(orNull(string), "The directory that the agent worked in"),
@@ -91,7 +90,10 @@ const SUMMARY = {
     orNull(object({ at: orNull(string), reason: string })),
     "The last erasure that the session states: text that was in it is gone; null if none",
   ),
-  tags: describeSchema(list(string), "What its creator said about it, as are user and metadata"),
+  tags: describeSchema(
+    list(string),
+    "The user's, then its own: what its creator said about it, as are user and metadata",
+  ),
   user: orNull(string),
   metadata: orNull(anyObject),
   lines: count,
@@ -163,6 +165,9 @@ export interface SessionFacets {
   /** Of sessions that other machines sent. */
   readonly machines: readonly Facet[];
   readonly users: readonly Facet[];
+  readonly tags: readonly Facet[];
+  /** At most one, `true`. */
+  readonly starred: readonly Facet[];
 }
 const FACETS: Schema<SessionFacets> = object({
   agents: list(FACET),
@@ -171,6 +176,8 @@ const FACETS: Schema<SessionFacets> = object({
   verdicts: list(FACET),
   machines: list(FACET),
   users: list(FACET),
+  tags: list(FACET),
+  starred: list(FACET),
 });
 
 /** Where an agent would keep its sessions. */

@@ -3,6 +3,7 @@
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/base/choice.ts";
 import { parseExactly } from "../core/base/exact-numbers.ts";
 import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
+import type { NotesRequest, SessionNotesItem } from "./note-shapes.ts";
 import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
@@ -39,6 +40,10 @@ export interface SessionFilter {
   /** Sent by this machine, or this user, as the sender says. */
   readonly machine?: string;
   readonly user?: string;
+  /** Of the user's notes, or the session's own. */
+  readonly tag?: string;
+  /** True: only sessions that the user starred. */
+  readonly starred?: boolean;
   /** False leaves out sessions that another one began. Default: true. */
   readonly subagents?: boolean;
 }
@@ -99,6 +104,8 @@ const FILTER: OptionKinds<SessionFilter> = {
   verdict: "text",
   machine: "text",
   user: "text",
+  tag: "text",
+  starred: "boolean",
   subagents: "boolean",
 };
 const LIST: OptionKinds<SessionListOptions> = {
@@ -125,6 +132,12 @@ const MARKDOWN: OptionKinds<MarkdownChoices> = {
   tools: "boolean",
   metadata: "boolean",
 };
+const NOTED: OptionKinds<NotesRequest> = {
+  starred: "boolean",
+  title: "any",
+  tags: "object",
+  note: "any",
+};
 const SEARCHED: OptionKinds<SearchOptions> = {
   agent: "text",
   project: "text",
@@ -133,6 +146,8 @@ const SEARCHED: OptionKinds<SearchOptions> = {
   machine: "text",
   user: "text",
   status: "text",
+  tag: "text",
+  starred: "boolean",
   subagents: "boolean",
   since: "text",
   until: "text",
@@ -275,6 +290,27 @@ export class SessionsClient {
   /** The server's verdict, by the trust of the server's user. */
   async verify(id: string): Promise<SessionVerdict> {
     return this.#requester.json(pathOf(id, "verify"));
+  }
+
+  /** The notes of the user who runs the server. */
+  async notes(id: string): Promise<SessionNotesItem> {
+    return this.#requester.json(pathOf(id, "notes"));
+  }
+
+  /** Replaces them: those of the session, or of the entry that begins at an offset. */
+  async setNotes(
+    id: string,
+    notes: NotesRequest,
+    options: { readonly entry?: number } = {},
+  ): Promise<SessionNotesItem> {
+    checkOptions("setNotes", notes, NOTED);
+    checkOptions("setNotes", options, { entry: "count" });
+    return this.#requester.json(pathOf(id, "notes"), {
+      method: "PUT",
+      query: { ...options },
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(notes),
+    });
   }
 
   /** What the session recorded itself. */

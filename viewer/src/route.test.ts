@@ -20,6 +20,8 @@ const route: fc.Arbitrary<PageRoute> = fc.oneof(
           verdict: text,
           machine: text,
           user: text,
+          tag: text,
+          starred: text,
           status: text,
           since: text,
           sort: text,

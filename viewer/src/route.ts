@@ -17,6 +17,9 @@ export interface ListQuery {
   readonly verdict: string;
   readonly machine: string;
   readonly user: string;
+  readonly tag: string;
+  /** "true": only those with the user's star. */
+  readonly starred: string;
   readonly status: string;
   /** Days back from now. */
   readonly since: string;
@@ -51,6 +54,8 @@ export const NO_FILTER: ListQuery = {
   verdict: "",
   machine: "",
   user: "",
+  tag: "",
+  starred: "",
   status: "",
   since: "",
   sort: "",

@@ -66,6 +66,8 @@ const PUBLIC: ReadonlySet<string> = new Set([
   OPEN_PATH,
   SHARE_PATH,
 ]);
+/** Writes into the user's own file of notes. */
+const NOTES_ROUTE = /^\/v1\/sessions\/[^/]+\/notes$/;
 /** What is stored in sessions, or about them. */
 const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|masked)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
@@ -177,8 +179,11 @@ export class TokenGate {
   /** The pass, null when no token is required; throws a refusal. */
   admit(request: IncomingMessage, path: string, stream: string | null): Admission | null {
     const browsers = SESSION_ROUTES.test(path) ? this.#options.browsers : null;
-    // Making a share signs with the user's key: never for everyone on the machine.
-    if (!this.isRequired && browsers === null && !path.startsWith(SHARES_PATH)) return null;
+    // Making a share signs with the user's key, and notes are the user's: never for everyone on
+    // the machine.
+    const isOwners =
+      path.startsWith(SHARES_PATH) || (NOTES_ROUTE.test(path) && !LOOKS.has(request.method ?? ""));
+    if (!this.isRequired && browsers === null && !isOwners) return null;
     const needs = needsOf(request, path, stream);
     if (needs.length === 0) return null;
     if (this.#fault !== null) throw this.#fault;

@@ -21,10 +21,12 @@ import {
   type RowCount,
   readIds,
   readPage,
+  readTagged,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/waiting-hooks.ts";
 import { agentOf, projectFilter, senderOf } from "../../sessions/list/whose.ts";
+import type { NotesBook } from "../../sessions/notes/notes-book.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
@@ -33,6 +35,7 @@ import {
   MISSING_VERDICT,
   mayHave,
   missingRow,
+  notedSessions,
   placeKey,
   type RowRequest,
   rowFilterOf,
@@ -56,6 +59,8 @@ export const LIST_PARAMETERS = [
   "verdict",
   "machine",
   "user",
+  "tag",
+  "starred",
   "subagents",
   "sort",
   "facets",
@@ -106,6 +111,8 @@ export function sessionFilterIn(query: Query) {
     verdict: query.choice("verdict", VERDICTS),
     machine: query.text("machine"),
     user: query.text("user"),
+    tag: query.text("tag"),
+    starred: query.flag("starred", false),
     withoutSubagents: !query.flag("subagents", true),
   };
 }
@@ -119,7 +126,14 @@ export async function listPage(
   const { cursor, sort, limit } = wanted;
   const catalog = await service.catalog(); // There is no list without a catalog.
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
-  const asked = { ...wanted, records: await hookRecords(catalog, openStores(service, wanted)) };
+  const open = openStores(service, wanted);
+  const { book } = service.notes;
+  const hasNoted = wanted.tag || wanted.starred || wanted.hasFacets;
+  const asked = {
+    ...wanted,
+    records: await hookRecords(catalog, open),
+    ...(hasNoted && { noted: await notedSessions(catalog, open, book) }),
+  };
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
   const gone = new Map<ServedStore, string[]>();
   const old: ListedSession[] = [];
@@ -127,8 +141,8 @@ export async function listPage(
     const { row, isMissing, verdict } = listed;
     if (asked.parent !== null && row.parent !== asked.parent.id) return null;
     // The status may have changed since.
-    if (!isListed({ ...asked, status: null }, row, agentOf({ ...row, dialect: store.dialect })))
-      return null;
+    const agent = agentOf({ ...row, dialect: store.dialect });
+    if (!isListed({ ...asked, status: null }, book.row(store, row), agent)) return null;
     const known = isMissing ? { row, isCurrent: true } : await service.refreshed(store, row);
     if (known === null) gone.set(store, [...(gone.get(store) ?? []), row.id]);
     if (known === null || !isListed({ status: asked.status }, known.row)) return null;
@@ -191,7 +205,40 @@ async function facetsFor(service: SessionService, asked: ListRequest): Promise<S
   const missing = (await service.missing()).filter(({ store }) => {
     return isAsked(store, { ...asked, ...ANY_STORE });
   });
-  return facetsOf(await service.catalog(), stores, missing, asked);
+  const catalog = await service.catalog();
+  const { book } = service.notes;
+  return {
+    ...(await facetsOf(catalog, stores, missing, { asked, book })),
+    ...(await noteFacets(catalog, stores, asked, book)),
+  };
+}
+
+/** Tags, and how many have a star: of sessions, where the other facets are of their columns. */
+async function noteFacets(
+  catalog: Catalog,
+  stores: readonly ServedStore[],
+  asked: ListRequest,
+  book: NotesBook,
+): Promise<Pick<SessionFacets, "tags" | "starred">> {
+  const { tag, starred } = asked;
+  const open = { ...asked, tag: null, starred: false };
+  const tags = new Choices();
+  const stars = new Choices();
+  for (const store of stores.filter((each) => isAsked(each, asked))) {
+    const ids = (asked.noted?.get(placeKey(store)) ?? []).map(({ id }) => id);
+    const hasOwn = dialectNamed(store.dialect).program === undefined;
+    if (ids.length === 0 && !hasOwn) continue;
+    const filter = rowFilterOf(store, open);
+    const found = await readTagged(catalog, store.dialect, store.root, filter, { ids, hasOwn });
+    for (const { row, cost } of found) {
+      const noted = book.row(store, row);
+      if (!isListed(open, noted, agentOf({ ...row, dialect: store.dialect }))) continue;
+      const count = { sessions: 1, cost };
+      if (!starred || noted.starred) for (const each of noted.tags) tags.add(each, count);
+      if (noted.starred && (!tag || noted.tags.includes(tag))) stars.add("true", count);
+    }
+  }
+  return { tags: tags.largest(), starred: stars.largest() };
 }
 
 function isAsked(store: ServedStore, asked: ListRequest): boolean {
@@ -244,6 +291,25 @@ interface Facet {
 type FacetName = keyof typeof FACET_FIELDS;
 type Facets = Readonly<Record<FacetName, readonly Facet[]>>;
 
+/** Sessions and their cost by value. */
+class Choices {
+  readonly #choices = new Map<string, { value: string; sessions: number; cost: number | null }>();
+
+  add(value: string, { sessions, cost }: Pick<RowCount, "sessions" | "cost">): void {
+    const choice = this.#choices.get(value) ?? { value, sessions: 0, cost: null };
+    choice.sessions += sessions;
+    if (cost !== null) choice.cost = (choice.cost ?? 0) + cost;
+    this.#choices.set(value, choice);
+  }
+
+  largest(): Facet[] {
+    const sorted = [...this.#choices.values()].sort(
+      (a, b) => b.sessions - a.sessions || (a.value < b.value ? -1 : 1),
+    );
+    return sorted.slice(0, FACET_CHOICES_MAX);
+  }
+}
+
 interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
 
 /** A count with the values that the facets are about. */
@@ -272,7 +338,7 @@ async function facetsOf(
   catalog: Catalog,
   stores: readonly FoundStore[],
   missing: readonly { readonly store: FoundStore; readonly row: SessionRow }[],
-  filter: FacetFilter,
+  { asked: filter, book }: { readonly asked: FacetFilter; readonly book: NotesBook },
 ): Promise<Facets> {
   const { title, status } = filter;
   const open = { ...filter, ...ANY_STORE, project: null, model: null, verdict: null };
@@ -288,7 +354,7 @@ async function facetsOf(
     }
   }
   for (const { store, row } of missing) {
-    if (!isListed(open, row)) continue;
+    if (!isListed(open, book.row(store, row))) continue;
     const { project, directory, model, spend: cost } = row;
     const agent = agentOf({ dialect: store.dialect, agent: row.agent });
     const facts = { agent, project, directory, model, ...whoSent(store), verdict: MISSING_VERDICT };
@@ -324,18 +390,11 @@ function choicesOf(
   field: (typeof FACET_FIELDS)[FacetName],
 ): Facet[] {
   const others = Object.values(FACET_FIELDS).filter((each) => each !== field);
-  const choices = new Map<string, { value: string; sessions: number; cost: number | null }>();
+  const choices = new Choices();
   for (const each of counted) {
     const value = each[field];
     if (value === null || others.some((name) => !isOf(each, name, filter))) continue;
-    const choice = choices.get(value) ?? { value, sessions: 0, cost: null };
-    const { sessions, cost } = each.count;
-    choice.sessions += sessions;
-    if (cost !== null) choice.cost = (choice.cost ?? 0) + cost;
-    choices.set(value, choice);
+    choices.add(value, each.count);
   }
-  const sorted = [...choices.values()].sort(
-    (a, b) => b.sessions - a.sessions || (a.value < b.value ? -1 : 1),
-  );
-  return sorted.slice(0, FACET_CHOICES_MAX);
+  return choices.largest();
 }

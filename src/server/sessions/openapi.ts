@@ -1,7 +1,6 @@
 /**
- * Session paths: the sessions API and the search, operation by operation, as OpenAPI has them.
- *
- * Schemas: the shapes of answers about sessions, by their names in the OpenAPI document.
+ * Session paths: the sessions API and the search, operation by operation, as OpenAPI has them; and
+ * the shapes of answers, by their names there.
  */
 
 import * as outlined from "../../client/outline-shapes.ts";
@@ -40,6 +39,7 @@ import {
 } from "../openapi/describe.ts";
 import type { MountDescription } from "../router/mount.ts";
 import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
+import { NOTE_FILTERS, NOTE_SCHEMAS, notesPath } from "./notes.ts";
 import { SERVED_DIALECTS } from "./roots.ts";
 import { SESSION_LIMITS } from "./session-limits.ts";
 
@@ -116,6 +116,7 @@ const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   OutlinePage: outlined.OUTLINE_PAGE,
   ExchangesPage: outlined.EXCHANGES_PAGE,
   Whereabouts: of.WHEREABOUTS,
+  ...NOTE_SCHEMAS,
   ToolCalls: outlined.TOOL_CALLS,
   Thread: outlined.THREAD,
   ThreadParent: outlined.THREAD_PARENT,
@@ -162,6 +163,7 @@ export const OF_SESSIONS = [
   parameter("model", "Only with this model", text),
   parameter("verdict", "Only with this verdict", { enum: [...VERDICTS] }),
   ...SENDER_PARAMETERS,
+  ...NOTE_FILTERS,
   parameter("subagents", "Include sessions that another one started", flag(true)),
 ];
 
@@ -332,6 +334,7 @@ const PATHS: Readonly<Record<string, Schema>> = {
     ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
     refused: [],
   }),
+  [`${ONE}/notes`]: notesPath(alone),
   [`${ONE}/usage`]: get("getUsage", {
     summary: "Tokens and cost, as recorded",
     parameters: alone,

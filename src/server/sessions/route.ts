@@ -23,6 +23,7 @@ import { SESSIONS_ROOT } from "../router/paths.ts";
 import { costsAnswer } from "../usage/route.ts";
 import { liveEntries } from "./events.ts";
 import { listPage } from "./list.ts";
+import { notesAnswer } from "./notes.ts";
 import { Query } from "./query.ts";
 import { type Sees, seenBy, sessionNotFound, urlIdOf } from "./roots.ts";
 import { MISSING_VERDICT } from "./row-filter.ts";
@@ -116,6 +117,10 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const costs = await sessions.reads.run(() => costsAnswer(sessions, served, url));
     answerJsonText(response, JSON.stringify(costs), sessions.room);
   },
+  notes: async ({ context: { sessions }, served, request, response }) => {
+    const text = await notesAnswer(sessions, served, request);
+    answerJsonText(response, text, sessions.room);
+  },
   usage: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);
     const facts = await sessions.known(served);
@@ -170,12 +175,12 @@ async function handleSessions(
   response: ServerResponse,
   pass: Admission | null,
 ): Promise<void> {
-  refuseWriting(request);
   const { sessions } = context;
   const sees = seenBy(pass);
   const [id = "", part = "", ...more] = rawPath(request.url ?? "/")
     .slice(SESSIONS_ROOT.length + 1)
     .split("/");
+  if (part !== "notes") refuseWriting(request);
   if (id === "" && part === "") {
     const page = await sessions.reads.run(() => listPage(sessions, request.url ?? "/", sees));
     return answerJsonText(response, JSON.stringify(page), sessions.room);

@@ -17,12 +17,38 @@ import {
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { isSenderMeant, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+import type { NotesBook, SessionNotes } from "../../sessions/notes/notes-book.ts";
 
 export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly verdict: string | null;
   readonly withoutSubagents: boolean;
   /** Sessions that are listed as another one, by `placeKey`: records of hooks. */
   readonly records?: ReadonlyMap<string, readonly string[]>;
+  /** Sessions with notes of the user, by `placeKey`: `tag` and `starred` need them. */
+  readonly noted?: ReadonlyMap<string, readonly NotedId[]>;
+}
+
+interface NotedId {
+  readonly id: string;
+  readonly notes: SessionNotes;
+}
+
+/** The sessions of these stores that the user has noted something about. */
+export async function notedSessions(
+  catalog: Catalog,
+  stores: readonly FoundStore[],
+  book: NotesBook,
+): Promise<Map<string, NotedId[]>> {
+  const noted = new Map<string, NotedId[]>();
+  for (const store of stores.filter((each) => !book.isEmpty && book.mayHave(each))) {
+    const ids = [...(await readIds(catalog, store.dialect, store.root, {}))];
+    const found = ids.flatMap((id) => {
+      const notes = book.of(store, id);
+      return notes === null ? [] : [{ id, notes }];
+    });
+    if (found.length > 0) noted.set(placeKey(store), found);
+  }
+  return noted;
 }
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -47,7 +73,10 @@ export function placeKey({ dialect, root }: FoundStore): string {
 }
 
 export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
-  const { since, until, status, agent, project, model, verdict } = asked;
+  const { since, until, status, agent, project, model, verdict, tag, starred } = asked;
+  const noted = asked.noted?.get(placeKey(store)) ?? [];
+  const idsOf = (isOne: (notes: SessionNotes) => boolean) =>
+    noted.filter(({ notes }) => isOne(notes)).map(({ id }) => id);
   const { program } = dialectNamed(store.dialect);
   const isOwn = agent && program === undefined;
   return {
@@ -61,6 +90,8 @@ export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
     // Other programs' children are sessions of their own, as `verbatim ls` has it.
     withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
     without: asked.records?.get(placeKey(store)) ?? null,
+    ids: starred ? idsOf((notes) => notes.starred) : null,
+    tag: tag ? { value: tag, ids: idsOf(({ tags }) => tags.includes(tag)) } : null,
   };
 }
 

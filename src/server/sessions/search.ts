@@ -17,7 +17,7 @@ import { overSessions } from "./all-sessions.ts";
 import { sessionFilterIn } from "./list.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore, urlIdOf } from "./roots.ts";
-import { idsThatFit } from "./row-filter.ts";
+import { idsThatFit, notedSessions } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { itemOf } from "./wire.ts";
 
@@ -38,6 +38,8 @@ export const SEARCH_PARAMETERS = [
   "machine",
   "user",
   "status",
+  "tag",
+  "starred",
   "subagents",
 ] as const;
 export const TOOLS_PARAMETERS = ["since", "until", "dialect"] as const;
@@ -94,7 +96,10 @@ async function chosenSessions(service: SessionService, query: Query, sees: Sees)
   const asked = sessionFilterIn(query);
   if (!Object.values(asked).some(Boolean)) return null;
   await service.freshen();
-  return idsThatFit(await service.catalog(), service.roots.stores().filter(sees), asked);
+  const catalog = await service.catalog();
+  const stores = service.roots.stores().filter(sees);
+  const noted = await notedSessions(catalog, stores, service.notes.book);
+  return idsThatFit(catalog, stores, { ...asked, noted });
 }
 
 /** The hits, each with its session; hits in removed sessions are left out. */

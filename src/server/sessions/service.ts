@@ -27,6 +27,7 @@ import { AtWork } from "../../sessions/list/at-work.ts";
 import { goneSessions } from "../../sessions/list/gone-sessions.ts";
 import { isAbsence, SessionWindow } from "../../sessions/list/session-window.ts";
 import { WaitingHooks } from "../../sessions/list/waiting-hooks.ts";
+import { CurrentNotes } from "../../sessions/notes/notes-file.ts";
 import { Outlines } from "../../sessions/outline/outlines.ts";
 import { mayStandOtherwise } from "../../sessions/store/list.ts";
 import type { Session } from "../../sessions/store/session.ts";
@@ -103,6 +104,8 @@ export class SessionService {
   readonly outlines: Outlines;
   readonly verdicts: VerdictCache;
   readonly costs: CatalogCosts;
+  /** The user's own; read again when another process changes them. */
+  readonly notes: CurrentNotes;
   readonly #atWork: AtWork;
   readonly #options: SessionServiceOptions;
   readonly #stopping = new AbortController();
@@ -163,6 +166,7 @@ export class SessionService {
       },
       onUnreadable: (id, cause) => this.#tell(id, cause),
     });
+    this.notes = new CurrentNotes((cause) => onFault("reading notes", cause));
     this.costs = new CatalogCosts({ usage: this.usage, catalog, nowMs, onFault });
   }
 

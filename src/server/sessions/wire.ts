@@ -38,12 +38,12 @@ export function answerJsonText(response: ServerResponse, text: string, room: Ans
 
 /** A session in the list and on its own. */
 export function sessionItem(
-  { sendersBelow }: Pick<SessionService, "sendersBelow">,
+  { sendersBelow, notes }: Pick<SessionService, "sendersBelow" | "notes">,
   store: ServedStore,
   { row, isCurrent, cost, verdict }: ItemFacts,
   { isLive, isMissing = false }: { readonly isLive: boolean; readonly isMissing?: boolean },
 ): SessionItem {
-  const { id, logPath, mtimeMs, size, ...summary } = row;
+  const { id, logPath, mtimeMs, size, ...summary } = notes.book.row(store, row);
   const state = guardState(store.dialect, store.root, logPath);
   const { path = "" } = store;
   const sender = senderOf(store.root);
@@ -55,6 +55,8 @@ export function sessionItem(
     program: programOf(store.dialect),
     sender: sender && { ...sender, folder: folderIn(path), tokens: [...sendersBelow(path)] },
     ...summary,
+    starred: summary.starred === true,
+    recordedTitle: row.title,
     agentLabel: agentOf({ dialect: store.dialect, agent: row.agent }),
     cost,
     verdict,

@@ -28,6 +28,7 @@ import {
 } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { ResumeButton } from "./resume-button.tsx";
+import { NoteFacts, StarButton } from "./session-notes.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { ShareDialog } from "./share-dialog.tsx";
 import { ToolButton } from "./tool-button.tsx";
@@ -51,6 +52,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
         <a class="back" href={listHref.value} aria-label="All sessions" title="All sessions">
           ←
         </a>
+        {head !== null && <StarButton store={store} head={head} />}
         <h1>{head === null ? "…" : pageText(sessionName(head))}</h1>
         <div class="session-tools">
           <ToolButton name="Search" icon="search" run={search} keys="/" />
@@ -162,6 +164,7 @@ function Facts({ head, store, children }: FactsProps) {
         </Fact>
       )}
       <Children store={store} turns={turns} />
+      <NoteFacts store={store} head={head} />
       {children}
       <More head={head} />
     </div>

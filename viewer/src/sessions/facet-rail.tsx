@@ -38,56 +38,34 @@ interface RailProps {
 
 export function FacetRail({ filter, facets }: RailProps) {
   const names = projectNames(facets.projects.map(({ value }) => value));
-  const named = (name: (value: string) => string) => (facet: Facet) => name(facet.value);
   const models = facets.models.map(({ value }) => shortModel(value));
   const modelName = (value: string) => {
     const short = shortModel(value);
     return models.indexOf(short) === models.lastIndexOf(short) ? short : value;
   };
+  const plain = (value: string) => value;
+  const lists = [
+    ["starred", "Yours", facets.starred, () => "★ Starred"],
+    ["tag", "Tags", facets.tags, (value: string) => `#${value}`],
+    ["agent", "Agents", facets.agents, plain],
+    ["project", "Projects", facets.projects, (value: string) => names.get(value) ?? value],
+    ["model", "Models", facets.models, modelName],
+    ["verdict", "Proof", facets.verdicts, verdictLabel],
+    ["user", "Users", facets.users, plain],
+    ["machine", "Machines", facets.machines, plain],
+  ] as const;
   return (
     <nav class="facets" aria-label="Filters">
-      <FacetList
-        filter={filter}
-        name="agent"
-        heading="Agents"
-        choices={facets.agents}
-        labelOf={named((value) => value)}
-      />
-      <FacetList
-        filter={filter}
-        name="project"
-        heading="Projects"
-        choices={facets.projects}
-        labelOf={named((value) => names.get(value) ?? value)}
-      />
-      <FacetList
-        filter={filter}
-        name="model"
-        heading="Models"
-        choices={facets.models}
-        labelOf={named(modelName)}
-      />
-      <FacetList
-        filter={filter}
-        name="verdict"
-        heading="Proof"
-        choices={facets.verdicts}
-        labelOf={named(verdictLabel)}
-      />
-      <FacetList
-        filter={filter}
-        name="user"
-        heading="Users"
-        choices={facets.users}
-        labelOf={named((value) => value)}
-      />
-      <FacetList
-        filter={filter}
-        name="machine"
-        heading="Machines"
-        choices={facets.machines}
-        labelOf={named((value) => value)}
-      />
+      {lists.map(([name, heading, choices, labelOf]) => (
+        <FacetList
+          key={name}
+          filter={filter}
+          name={name}
+          heading={heading}
+          choices={choices}
+          labelOf={({ value }) => labelOf(value)}
+        />
+      ))}
       <MoreFilters filter={filter} />
     </nav>
   );

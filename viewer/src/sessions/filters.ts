@@ -9,7 +9,10 @@ export const SORTS = ["updated", "cost", "tokens", "duration"] as const;
 export type Sort = (typeof SORTS)[number];
 
 /** The filters that the rail has, in the order of the rail. */
-export const FACETS = ["agent", "project", "model", "verdict", "machine", "user"] as const;
+export const FACETS = [
+  ...(["starred", "tag", "agent", "project"] as const),
+  ...(["model", "verdict", "machine", "user"] as const),
+] as const;
 
 const DAY_MS = 86_400_000;
 
@@ -19,7 +22,7 @@ export function sortOf({ sort }: ListQuery): Sort {
 
 /** The filter for the server; an unknown value matches everything. */
 export function serverFilter(filter: ListQuery) {
-  const { agent, project, model, verdict, machine, user, status, since } = filter;
+  const { agent, project, model, verdict, machine, user, tag, starred, status, since } = filter;
   const state = STATUSES.find((each) => each === status);
   const judged = VERDICTS.find((each) => each === verdict);
   const from = sinceOf(since);
@@ -30,6 +33,8 @@ export function serverFilter(filter: ListQuery) {
     ...(judged && { verdict: judged }),
     ...(machine !== "" && { machine }),
     ...(user !== "" && { user }),
+    ...(tag !== "" && { tag }),
+    ...(starred === "true" && { starred: true }),
     ...(state && { status: state }),
     ...(from !== null && { since: from }),
     subagents: filter.subagents === "all",

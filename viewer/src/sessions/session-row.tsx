@@ -38,7 +38,14 @@ export function SessionRow({ session, isInDay, onSelect }: RowProps) {
     <a class="session-row" href={sessionHref(session.id)} onFocus={onSelect} data-steps>
       <StatusDot session={session} />
       <span class="row-main">
-        <span class="row-title">{pageText(sessionName(session))}</span>
+        <span class="row-title">
+          {session.starred && (
+            <span class="row-star" title="Starred">
+              ★<span class="unseen">Starred: </span>
+            </span>
+          )}
+          {pageText(sessionName(session))}
+        </span>
         <Meta session={session} />
       </span>
       <Figures session={session} />
@@ -65,6 +72,11 @@ function Meta({ session }: { readonly session: SessionItem }) {
           {pageText(session.sender.user)}@{pageText(session.sender.machine)}
         </span>
       )}
+      {session.tags.map((tag) => (
+        <span key={tag} class="row-tag">
+          #{pageText(tag)}
+        </span>
+      ))}
       {branch !== null && <span class="row-branch">{pageText(branch)}</span>}
       <span>{pageText(agentLabel)}</span>
       {model !== null && <span title={pageText(model)}>{pageText(shortModel(model))}</span>}

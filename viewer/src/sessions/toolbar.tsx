@@ -89,6 +89,8 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
 }
 
 const LABELS: Readonly<Record<(typeof FACETS)[number], (value: string) => string>> = {
+  starred: () => "★ Starred",
+  tag: (value) => `#${value}`,
   agent: (value) => value,
   project: projectNameOf,
   model: shortModel,

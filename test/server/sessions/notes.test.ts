@@ -1,0 +1,163 @@
+/** The notes of the user who runs a server, over HTTP. */
+
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
+import { notesPath } from "../../../src/core/base/node-paths.ts";
+import { VerbatimClient } from "../../../src/doors/client.ts";
+import { NOTE_LIMITS } from "../../../src/sessions/notes/note-state.ts";
+import { changeNotes } from "../../../src/sessions/notes/notes-file.ts";
+import { turnOf } from "../../support/signing-user.ts";
+import { bearer, makeToken } from "../auth/token-user.ts";
+import { JSON_TYPE, refused } from "../test-server.ts";
+import { everyDialect, newUser, serveSessions } from "./served.ts";
+
+/** Sessions in four layouts, of which one has a tag of its own; and a client of their owner. */
+async function owner() {
+  const user = newUser();
+  const root = await everyDialect(user);
+  const { server, url } = await serveSessions([root]);
+  const token = (await makeToken(server.directory)).token;
+  const reader = (await makeToken(server.directory, { scopes: ["read"] })).token;
+  const client = new VerbatimClient({ url: server.url, token }).sessions;
+  const { sessions } = await client.list();
+  const idOf = (dialect: string) =>
+    sessions.find((each) => each.dialect === dialect)?.id ?? assert.fail(dialect);
+  const dialects = async (filter: Parameters<typeof client.list>[0]) =>
+    (await client.list(filter)).sessions.map(({ dialect }) => dialect).sort();
+  const put = (id: string, body: string, headers: Record<string, string> = {}, query = "") => {
+    const init = { method: "PUT", body, headers: { "Content-Type": JSON_TYPE, ...headers } };
+    return fetch(url(`/${id}/notes${query}`), init);
+  };
+  return { user, root, server, url, token, reader, client, idOf, dialects, put };
+}
+
+test("notes are replaced as a whole, shown in lists, and removed", async () => {
+  const { client, idOf } = await owner();
+  const id = idOf("rye");
+  const nothing = { starred: false, title: null, tags: [], note: null, at: null, entries: [] };
+  assert.deepEqual(await client.notes(id), nothing);
+
+  const notes = await client.setNotes(id, { starred: true, title: "Mine", tags: ["bug"] });
+  assert.deepEqual(
+    { ...notes, at: null },
+    { ...nothing, starred: true, title: "Mine", tags: ["bug"] },
+  );
+  assert.ok(Date.parse(notes.at ?? "") > 0);
+  const item = (await client.list()).sessions.find((each) => each.id === id);
+  const { title, recordedTitle, starred, tags } = item ?? assert.fail();
+  assert.deepEqual([title, recordedTitle, starred, tags], ["Mine", "first in rye", true, ["bug"]]);
+  const head = await client.get(id);
+  assert.deepEqual([head.title, head.starred], ["Mine", true]);
+
+  assert.equal((await client.setNotes(id, { note: "only this" })).starred, false);
+  assert.deepEqual(await client.setNotes(id, {}), nothing);
+  assert.equal((await client.get(id)).title, "first in rye");
+});
+
+test("an entry has notes of its own, at its place in the log", async () => {
+  const { client, idOf } = await owner();
+  const id = idOf("rye");
+  const { entries } = await client.entries(id, { from: 0 });
+  const start = entries[1]?.start ?? assert.fail();
+  const notes = await client.setNotes(id, { note: "here" }, { entry: start });
+  const [entry, ...more] = notes.entries;
+  assert.deepEqual([entry?.start, entry?.note, entry?.isChanged], [start, "here", false]);
+  assert.deepEqual([more.length, notes.note], [0, null]);
+  await assert.rejects(client.setNotes(id, { note: "x" }, { entry: start + 1 }), /BAD_NOTE|entry/);
+});
+
+test("tag and starred filter the list and the search, and are counted as facets", async () => {
+  const { client, idOf, dialects, root, user } = await owner();
+  const store = await user.store({ dialect: "verbatim", root });
+  const session = await store.create({ tags: ["own", "bug"] });
+  for (const entry of turnOf("first in verbatim")) await session.append(entry);
+  await store.close();
+  await client.setNotes(idOf("rye"), { starred: true, tags: ["bug"] });
+  await client.setNotes(idOf("homeagent"), { starred: true, title: "Renamed", tags: ["other"] });
+
+  assert.deepEqual(await dialects({ tag: "bug" }), ["rye", "verbatim"]);
+  assert.deepEqual(await dialects({ tag: "own" }), ["verbatim"]);
+  assert.deepEqual(await dialects({ tag: "bu" }), []);
+  assert.deepEqual(await dialects({ starred: true }), ["homeagent", "rye"]);
+  assert.deepEqual(await dialects({ starred: true, tag: "bug" }), ["rye"]);
+  assert.deepEqual(await dialects({ title: "renam" }), ["homeagent"]);
+  assert.deepEqual(await dialects({ title: "first in homeagent" }), ["homeagent"]);
+
+  const facets = async (filter = {}) => {
+    const { facets } = await client.list({ facets: true, ...filter });
+    const counts = (name: "tags" | "starred" | "agents") =>
+      Object.fromEntries((facets?.[name] ?? []).map(({ value, sessions }) => [value, sessions]));
+    return { tags: counts("tags"), starred: counts("starred"), all: counts("agents") };
+  };
+  const { tags, starred, all } = await facets();
+  assert.deepEqual(tags, { bug: 2, other: 1, own: 1 });
+  assert.deepEqual(starred, { true: 2 });
+  const sum = (counts: Record<string, number>) =>
+    Object.values(counts).reduce((total, count) => total + count, 0);
+  assert.equal(sum(all), 4);
+  const starredOnly = await facets({ starred: true });
+  assert.deepEqual(starredOnly.tags, { bug: 1, other: 1 });
+  assert.equal(sum(starredOnly.all), 2);
+  assert.deepEqual((await facets({ tag: "other" })).starred, { true: 1 });
+
+  const hits = async (filter: object) => {
+    const page = await client.search("first", filter);
+    return [...new Set(page.hits.map(({ session }) => session.dialect))].sort();
+  };
+  assert.deepEqual(await hits({ tag: "bug" }), ["rye", "verbatim"]);
+  assert.deepEqual(await hits({ starred: true }), ["homeagent", "rye"]);
+});
+
+test("what another process notes is shown at once", async () => {
+  const { client, idOf, root } = await owner();
+  const { session } = await client.get(idOf("rye"));
+  const subject = { dialect: "rye", session, store: root };
+  await changeNotes(nodeHost, subject, null, { title: "From elsewhere" }, { path: notesPath() });
+  assert.equal((await client.get(idOf("rye"))).title, "From elsewhere");
+});
+
+test("only the owner writes: no stranger, no token that only reads, and no page from elsewhere", async () => {
+  const { token, reader, idOf, put, client, root } = await owner();
+  const id = idOf("rye");
+  const body = '{"starred":true}';
+  assert.equal((await put(id, body)).status, 401);
+  assert.equal((await put(id, body, bearer(reader))).status, 403);
+  const page = { ...bearer(token), Origin: "https://evil.example" };
+  assert.equal((await put(id, body, page)).status, 403);
+  assert.equal((await client.notes(id)).starred, false);
+
+  // Without tokens and private sessions, everyone on the machine may read, and may not write.
+  const open = await serveSessions([root]);
+  assert.equal((await fetch(open.url(`/${id}/notes`))).status, 200);
+  const written = await fetch(open.url(`/${id}/notes`), { method: "PUT", body });
+  assert.equal(written.status, 401);
+});
+
+test("wrong notes are refused with a code, and nothing is written", async () => {
+  const { token, idOf, put, client, url } = await owner();
+  const id = idOf("rye");
+  for (const [status, code, body, query] of [
+    [400, "BAD_REQUEST", "{", ""],
+    [400, "BAD_REQUEST", "[]", ""],
+    [400, "BAD_REQUEST", '"\u0000"', ""],
+    [400, "BAD_NOTE", '{"color":"red"}', ""],
+    [400, "BAD_NOTE", '{"tags":["a b"]}', ""],
+    [400, "BAD_NOTE", JSON.stringify({ title: "x".repeat(NOTE_LIMITS.titleCharsMax + 1) }), ""],
+    [400, "BAD_NOTE", '{"note":"x"}', "?entry=1"],
+    [400, "BAD_NOTE", '{"note":"x"}', "?entry=99999999"],
+    [400, "BAD_REQUEST", '{"note":"x"}', "?entry=-1"],
+    [400, "BAD_REQUEST", '{"note":"x"}', "?other=1"],
+    [413, "BODY_TOO_LARGE", `{"note":"${"x".repeat(70_000)}"}`, ""],
+  ] as const) {
+    const answer = await refused(await put(id, body, bearer(token), query));
+    assert.deepEqual(answer, [status, code], body.slice(0, 40));
+  }
+  const nowhere = await put(id.replace(/.$/, "_"), "{}", bearer(token));
+  assert.equal(nowhere.status, 404);
+  const posted = await fetch(url(`/${id}/notes`), { method: "POST", headers: bearer(token) });
+  assert.equal(posted.status, 405);
+  const deleted = await fetch(url(`/${id}`), { method: "DELETE", headers: bearer(token) });
+  assert.equal(deleted.status, 405);
+  assert.equal((await client.notes(id)).at, null);
+});
