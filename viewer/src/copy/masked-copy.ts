@@ -1,4 +1,4 @@
-/** Masked copy: reads the file of a stranger. Its entries are shown, and nothing in it is believed. */
+/** Masked copy: reads the file of a stranger. Its entries are shown, and none is believed (MC1). */
 
 import {
   MASKED_HEADER,
