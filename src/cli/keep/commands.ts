@@ -81,7 +81,7 @@ export const guard: CliCommand = {
 
 export const restore: CliCommand = {
   name: "restore",
-  summary: "Take a session out of the trash, or write a guarded one back to its agent",
+  summary: "Bring a session back: out of the trash, or from the guard",
   args: [
     { name: "<session>", summary: "an id in the trash or of a guarded session, or its start" },
   ],
