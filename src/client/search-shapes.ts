@@ -33,6 +33,7 @@ export const SEARCH_HIT = object({
   role: ref("Role", ROLE),
   at: orNull(string),
   tools: describeSchema(list(string), "Tools that it calls, or whose results it holds"),
+  isNote: describeSchema(boolean, "A note of the user has the words: on `start`, or the session"),
   /** The text around the first hits, in order. Without words to search for, the beginning. */
   snippet: list(ref<SnippetPiece>("SnippetPiece")),
 });

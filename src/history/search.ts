@@ -17,6 +17,7 @@ import {
   searchPage,
   understandQuery,
 } from "../sessions/search/search-page.ts";
+import { listedMarks } from "../sessions/search/session-marks.ts";
 import { endOf, type HistorySearchOptions, timeOf } from "./options.ts";
 import type { Places } from "./places.ts";
 import { sessionChoice } from "./session-list.ts";
@@ -40,6 +41,8 @@ export interface EntryFound extends SessionNames {
   readonly role: Role | null;
   readonly at: string | null;
   readonly tools: readonly string[];
+  /** A note of the user on the session, or on the entry at `start`, has the words. */
+  readonly isNote?: true;
   /** Text around the words. */
   readonly snippet: readonly { readonly text: string; readonly isHit: boolean }[];
 }
@@ -62,6 +65,11 @@ export async function* searchEntries(
   const names = new KnownNames(places.host);
   try {
     await againIfDamaged(() => update(places, index, stores, options));
+    const { host, onWarning } = places;
+    const marksOf = await listedMarks(host, query, stores, {
+      onWarning,
+      ...(signal && { signal }),
+    });
     let after: number | null = null;
     for (let count = 0; count < limit; ) {
       signal?.throwIfAborted();
@@ -69,6 +77,7 @@ export async function* searchEntries(
       const asked: FindEntriesOptions<FoundStore> = {
         places: stores,
         isWanted: isChosen,
+        marksOf,
         after,
         limit: room,
         examinedMax: EXAMINED,
@@ -118,7 +127,8 @@ async function update(
 export function entryFound(hit: SearchHit, names: SessionNames): EntryFound {
   const { place, id, start, end, role, at, tools, snippet } = hit;
   const { dialect, root } = place;
-  return { session: id, dialect, root, ...names, start, end, role, at, tools, snippet };
+  const isNote = hit.note !== null && { isNote: true as const };
+  return { session: id, dialect, root, ...names, start, end, role, at, tools, ...isNote, snippet };
 }
 
 /** Looks each session up once. */

@@ -84,6 +84,45 @@ test("--tag and --starred mean the same sessions on every command with filters",
   assert.deepEqual([none.ids, none.stderr], [[], "no session fits the filters\n"]);
 });
 
+test("search finds the user's notes, and tag: in a query means the user's tags", async () => {
+  const { user, note } = await notedUser();
+  await note(TAGGED, { note: "The webhook: ask Ada \u001b[2J about retries" });
+  const hits = async (...query: string[]) => {
+    const { stdout } = await user.run(["search", "--json", "--", ...query]);
+    return jsonLines(stdout).map(({ session, isNote = false }) => [
+      IDS.indexOf(String(session).slice(-36)),
+      isNote,
+    ]);
+  };
+  assert.deepEqual((await hits("webhook")).sort(), [
+    [0, false],
+    [1, false],
+    [2, false],
+    [2, true],
+  ]);
+  assert.deepEqual(await hits("ada retr*"), [[2, true]]);
+  assert.deepEqual(await hits("mine"), [[1, true]]);
+  assert.deepEqual(await hits('"ask ada"'), [[2, true]]);
+  assert.deepEqual(await hits('"ada ask"'), []);
+  assert.deepEqual(await hits("ada -webhook"), []);
+  assert.deepEqual(await hits("ada role:user"), []);
+  assert.deepEqual(await hits("webhook role:user tag:bug"), [
+    [1, false],
+    [2, false],
+  ]);
+  assert.deepEqual(await hits("webhook -tag:bug"), [[0, false]]);
+  assert.deepEqual(await hits("webhook role:user -tag:area/ui tag:bug"), [[1, false]]);
+  assert.deepEqual(await hits("tag:bu"), []);
+  assert.deepEqual((await hits("tag:area/ui")).length, 2);
+
+  const { stdout } = await user.run(["search", "retries"]);
+  assert.match(
+    stdout,
+    /\n {2}Claude Code · app · your note\n {4}The webhook: ask Ada .*2J about retries\n/,
+  );
+  assert.ok(!stdout.includes("\u001b"));
+});
+
 test("a file of notes that others can change is reported, and the sessions are listed without it", async () => {
   const { user, path } = await notedUser();
   chmodSync(path, 0o666);

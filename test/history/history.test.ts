@@ -87,6 +87,12 @@ test("notes are the user's: they rename, tag and star a session, and its file st
   assert.equal((await (await history.get("s1")).summary())?.title, "Mine");
   const [found] = await allOf(history.search("webhook", { tag: "bug" }));
   assert.equal(found?.title, "Mine");
+  const hits = await allOf(history.search("look -tag:other tag:bug"));
+  assert.deepEqual(
+    hits.map((hit) => [hit.session.endsWith("s1"), hit.isNote, hit.start, hit.role]),
+    [[true, true, 0, null]],
+  );
+  assert.deepEqual(await allOf(history.search("look -tag:bug")), []);
 
   for (const entry of [1, before.length, before.length + 9]) {
     const call = history.annotate("s1", { starred: true }, { entry });

@@ -9,6 +9,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
+import { nodeHost } from "../../src/core/base/node-host.ts";
 import { rye } from "../../src/dialects/rye/dialect.ts";
 import {
   CHARS_MAX,
@@ -16,6 +17,7 @@ import {
   ENTRIES_MAX,
   ITEMS_MAX,
 } from "../../src/integrations/mcp/arguments.ts";
+import { changeNotes } from "../../src/sessions/notes/notes-file.ts";
 import { renderEntry } from "../../src/sessions/render/entry-markdown.ts";
 import { asLines, CliUser, main, root } from "../cli/cli.ts";
 import { event, putThread } from "../cli/stores.ts";
@@ -175,6 +177,41 @@ test("a search hit can be read at its offset", async () => {
   expect([...page.hits, ...hits].map(({ session }) => session).sort()).toEqual(cooks());
   expect(await errorCode("search_sessions", { query: "colour:red" })).toBe("SEARCH_QUERY");
   expect(await errorCode("search_sessions", { query: "x", cursor: "0x" })).toBe("BAD_REQUEST");
+});
+
+test("lists and searches take the user's tags and stars, and search finds the user's notes", async () => {
+  const path = join(home, ".local/state/verbatim/notes.jsonl");
+  const note = (session: string, changes: unknown) => {
+    return changeNotes(nodeHost, { dialect: "rye", session, store: project }, null, changes, {
+      path,
+    });
+  };
+  await note("cook-2", { starred: true, tags: ["soup"] });
+  await note("cook-4", { tags: ["soup"], note: "A dish for Ada" });
+  const sessions = async (name: string, taken: object) => {
+    const { sessions = [], hits = [] } = await answer<Partial<ListAnswer & SearchAnswer>>(
+      name,
+      taken,
+    );
+    return [...sessions, ...hits].map(({ session }) => session);
+  };
+  const soups = ["cook-4", "cook-2"];
+  expect(await sessions("list_sessions", { tag: "soup" })).toEqual(soups);
+  expect(await sessions("list_sessions", { tag: "soup", starred: true })).toEqual(["cook-2"]);
+  expect(await sessions("list_sessions", { tag: "sou" })).toEqual([]);
+  expect(await sessions("search_sessions", { query: "dish", tag: "soup" })).toEqual([
+    "cook-4",
+    ...soups,
+  ]);
+  expect(await sessions("search_sessions", { query: "dish", starred: true })).toEqual(["cook-2"]);
+  expect(await sessions("search_sessions", { query: "dish tag:soup -tag:no" })).toHaveLength(3);
+
+  const first = await answer<SearchAnswer>("search_sessions", { query: "dish", limit: 1 });
+  expect(first.hits).toMatchObject([
+    { session: "cook-4", isNote: true, snippet: "A «dish» for Ada" },
+  ]);
+  const rest = await answer<SearchAnswer>("search_sessions", { query: "dish", cursor: first.next });
+  expect(rest.hits.map(({ session }) => session).sort()).toEqual(cooks());
 });
 
 test("a damaged search index is created again", async () => {

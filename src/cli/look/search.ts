@@ -28,6 +28,7 @@ import {
   sortedEntries,
   understandQuery,
 } from "../../sessions/search/search-page.ts";
+import { listedMarks } from "../../sessions/search/session-marks.ts";
 import type { SnippetPiece } from "../../sessions/search/snippet.ts";
 import { Store } from "../../sessions/store/store.ts";
 import { type Io, type Run, UsageError, wholeNumber } from "../command/command.ts";
@@ -186,7 +187,9 @@ async function printHits(
   io: Io,
 ): Promise<number> {
   const filters = [...query.filters, ...timeFilter("since", since), ...timeFilter("until", until)];
-  const found = await sortedEntries(index, { ...query, filters }, places, order);
+  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const marksOf = await listedMarks(nodeHost, query, places, { onWarning });
+  const found = await sortedEntries(index, { ...query, filters }, places, order, marksOf);
   const entries = isChosen ? found.filter(({ place, id }) => isChosen(place, id)) : found;
   const short = isJson || !io.isTerminal ? null : await shortIdsOf(index, places);
   const sessions = new KnownNames(nodeHost);
@@ -218,13 +221,15 @@ async function shortIdsOf(index: SearchIndex, places: readonly FoundStore[]) {
 
 /** The title, the id and the age, whole in a pipe; below them whose entry it is, and the text. */
 function hitText(
-  { place, role, at, tools, snippet }: SearchHit,
+  { place, role, at, tools, snippet, note }: SearchHit,
   name: string,
   { agent, project, title }: SessionNames,
   io: Io,
 ): string {
   const by = agentOf({ dialect: place.dialect, agent });
-  const about = [by, project && projectName(project), role, ...tools].filter(Boolean).join(" · ");
+  const about = [by, project && projectName(project), note !== null && "your note", role, ...tools]
+    .filter(Boolean)
+    .join(" · ");
   const age = at !== null && io.isTerminal ? relativeTime(at, Date.now()) : at;
   const names = [name, age].filter((each) => each !== null).join("  ");
   const room = io.columns - widthOf(names) - 2;

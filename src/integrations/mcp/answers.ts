@@ -56,6 +56,10 @@ export const SEARCH_ANSWER = holding({
       role: textOrNull,
       at: textOrNull,
       tools: listOf(text),
+      isNote: {
+        ...flag,
+        description: "a note of the user on it, or on the session, has the words",
+      },
       snippet: { ...text, description: "what was found is between «guillemets»" },
     }),
   ),

@@ -6,9 +6,12 @@ import type {
   ToolReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
+import { readTagged } from "../../sessions/catalog/page-rows.ts";
 import { isAbsence } from "../../sessions/list/session-window.ts";
-import { ENTRY_KINDS, type QueryFilter } from "../../sessions/search/query.ts";
+import type { MarksOf } from "../../sessions/search/find-entries.ts";
+import { ENTRY_KINDS, type QueryFilter, type SearchQuery } from "../../sessions/search/query.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../sessions/search/search-page.ts";
+import { MarkTable, needsMarks } from "../../sessions/search/session-marks.ts";
 import { sumTools, type ToolRow } from "../../sessions/search/tool-report.ts";
 import { badRequest } from "../http/answer.ts";
 import type { OpenMount, SharedParts } from "../router/mount.ts";
@@ -17,7 +20,7 @@ import { overSessions } from "./all-sessions.ts";
 import { sessionFilterIn } from "./list.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore, urlIdOf } from "./roots.ts";
-import { idsThatFit, notedSessions } from "./row-filter.ts";
+import { idsThatFit, notedSessions, placeKey } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { itemOf } from "./wire.ts";
 
@@ -63,11 +66,13 @@ async function searchAnswer(service: SessionService, url: string, sees: Sees): P
   const places = [...(sessions?.keys() ?? roots.stores().filter(sees))].filter(({ key }) => {
     return only === null || key === only.store.key;
   });
+  const marksOf = await marksIn(service, wanted, places);
   const { answer: page, isComplete } = await service.search.ask((index) => {
     return searchPage<ServedStore>(host, index, wanted, {
       places,
       session: only?.id ?? null,
       isWanted: (place, id) => sessions === null || sessions.get(place)?.has(id) === true,
+      marksOf,
       perSession: query.number("perSession", 1, limits.hitsMax),
       after: cursor,
       limit,
@@ -102,6 +107,28 @@ async function chosenSessions(service: SessionService, query: Query, sees: Sees)
   return idsThatFit(catalog, stores, { ...asked, noted });
 }
 
+/** For `tag:` in the query. */
+async function marksIn(
+  service: SessionService,
+  query: SearchQuery,
+  places: readonly ServedStore[],
+): Promise<MarksOf | undefined> {
+  if (!needsMarks(query)) return undefined;
+  await service.freshen();
+  const catalog = await service.catalog();
+  const { book } = service.notes;
+  const noted = await notedSessions(catalog, places, book);
+  const marks = new MarkTable();
+  for (const store of places) {
+    const ids = (noted.get(placeKey(store)) ?? []).map(({ id }) => id);
+    const found = { ids, hasOwn: true };
+    for (const { row } of await readTagged(catalog, store.dialect, store.root, {}, found)) {
+      marks.add(store, book.row(store, row), row.id);
+    }
+  }
+  return marks.of;
+}
+
 /** The hits, each with its session; hits in removed sessions are left out. */
 async function hitItems(
   service: SessionService,
@@ -110,11 +137,12 @@ async function hitItems(
 ) {
   const sessions = new Map<string, SessionItem | null>();
   const items: SearchItem[] = [];
-  for (const { place, id, start, end, role, at, tools, snippet } of hits) {
+  for (const { place, id, start, end, role, at, tools, snippet, note } of hits) {
     const urlId = urlIdOf(place, id);
     if (!sessions.has(urlId)) sessions.set(urlId, await sessionOf(service, urlId, sees));
     const session = sessions.get(urlId);
-    if (session) items.push({ session, start, end, role, at, tools, snippet });
+    if (session)
+      items.push({ session, start, end, role, at, tools, snippet, isNote: note !== null });
   }
   return items;
 }

@@ -75,6 +75,10 @@ export class CurrentNotes {
 /** Of this process. A file that is refused is reported by lists. */
 const current = new CurrentNotes(() => {});
 
+export function currentNotes(): NotesBook {
+  return current.book;
+}
+
 /** What is known of a session, with the user's notes. */
 export function notedRow(store: FoundStore, row: SessionRow): SessionRow {
   return current.book.row(store, row);

@@ -11,7 +11,9 @@
 
 import type { Cache, SqlValue } from "../../core/sqlite/sqlite.ts";
 import { senderOf } from "../list/whose.ts";
+import type { NotesBook } from "../notes/notes-book.ts";
 import { type IndexedPlace, NAME_MARK, rootsOf } from "./index-table.ts";
+import { NOTE_NUMBERS, noteRows } from "./note-rows.ts";
 import { type EntryKind, matchAny, matchOf, type QueryFilter, type SearchQuery } from "./query.ts";
 
 /** An entry that was found. */
@@ -25,6 +27,14 @@ export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
   /** ISO 8601, UTC. */
   readonly at: string | null;
   readonly tools: readonly string[];
+  /** The user's note that has the words; null: the entry itself has them. */
+  readonly note: string | null;
+}
+
+/** What `tag:` asks for: the user's and the session's own. */
+export interface SessionMarks {
+  readonly tags: readonly string[];
+  readonly starred?: boolean;
 }
 
 export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
@@ -34,6 +44,10 @@ export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
   readonly session?: string | null;
   /** Only in sessions that this accepts. Absent: in all. */
   readonly isWanted?: (place: P, id: string) => boolean;
+  /** Of sessions that may have any; for queries with `tag:` (`needsMarks`). */
+  readonly marksOf?: MarksOf | undefined;
+  /** The user's notes: those with the words are found, too, before all entries. */
+  readonly notes?: NotesBook;
   /** At most so many of each session; the others are counted. Absent: all. */
   readonly perSession?: number | null;
   /** After this entry; null: from the latest. */
@@ -42,6 +56,8 @@ export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
   /** Entries examined per page. */
   readonly examinedMax: number;
 }
+
+export type MarksOf = (place: IndexedPlace, id: string) => SessionMarks | undefined;
 
 export interface FoundPage<P extends IndexedPlace = IndexedPlace> {
   readonly entries: readonly FoundEntry<P>[];
@@ -92,7 +108,20 @@ export function findEntries<P extends IndexedPlace>(
   const match = matchOf(query);
   const without = matchAny(query.without);
   const entries = new FoundEntries<P>(options);
-  let { before } = range;
+  const isFull = (row: Row): boolean => {
+    const place = roots.get(Number(row.root));
+    if (place === undefined || (session !== null && row.id !== session)) return false;
+    const marks = options.marksOf?.(place, String(row.id));
+    if (!query.filters.every((filter) => fits(row, place, filter, marks))) return false;
+    return !entries.add(row, place, limit);
+  };
+  let before = after ?? Number.MAX_SAFE_INTEGER;
+  for (const row of before > NOTE_NUMBERS ? noteRows(cache, roots, query, options.notes) : []) {
+    if (row.entry >= before) continue;
+    if (isFull(row)) return entries.page(before);
+    before = row.entry;
+  }
+  before = Math.min(range.before, NOTE_NUMBERS);
   let examined = 0;
   // Excluding a word reads all entries that have it, so do that rarely.
   const first = match === null && query.without.length > 0 ? BATCH_MAX : BATCH_MIN;
@@ -104,11 +133,7 @@ export function findEntries<P extends IndexedPlace>(
         ? cache.all(BY_ALL, before, range.from, without, without, count)
         : cache.all(BY_WORDS, match, before, range.from, count);
     for (const row of rows) {
-      const place = roots.get(Number(row.root));
-      const isIn = place !== undefined && (session === null || row.id === session);
-      if (isIn && query.filters.every((filter) => fits(row, place, filter))) {
-        if (!entries.add(row, place, limit)) return entries.page(before);
-      }
+      if (isFull(row)) return entries.page(before);
       before = Number(row.entry);
     }
     if (rows.length < count) break;
@@ -167,11 +192,17 @@ function foundEntry<P extends IndexedPlace>(row: Row, place: P): FoundEntry<P> {
     id: String(id),
     start: Number(start),
     at: at === null || at === undefined ? null : String(at),
+    note: typeof row.note === "string" ? row.note : null,
     tools: tools === null ? [] : String(tools).slice(1, -1).split(NAME_MARK),
   };
 }
 
-function fits(row: Row, place: IndexedPlace, { by, value, isNot }: QueryFilter): boolean {
+function fits(
+  row: Row,
+  place: IndexedPlace,
+  { by, value, isNot }: QueryFilter,
+  marks: SessionMarks | undefined,
+): boolean {
   const at = row.at === null ? null : String(row.at);
   switch (by) {
     case "role":
@@ -187,6 +218,10 @@ function fits(row: Row, place: IndexedPlace, { by, value, isNot }: QueryFilter):
     case "machine":
     case "user":
       return holds(senderOf(place.root)?.[by], value) !== isNot;
+    case "tag":
+      return (marks?.tags.includes(value) === true) !== isNot;
+    case "starred":
+      return (marks?.starred === true) !== isNot;
     case "kind":
       return isOfKind(row, value) !== isNot;
     case "session":

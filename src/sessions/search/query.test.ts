@@ -43,6 +43,7 @@ test("words, phrases, prefixes, exclusions and filters are parsed", () => {
   assert.equal(said("Été 日本"), "ete 日+本");
   assert.equal(said('role:USER -tool:Bash agent:"my cook"'), "role=user -tool=Bash agent=my cook");
   assert.equal(said("DIALECT:rye session:A-1"), "dialect=rye session=A-1");
+  assert.equal(said("-tag:Bug TAG:area/ui"), "-tag=Bug tag=area/ui");
   assert.equal(said("since:7d"), "since=2026-11-08T12:00:00.000Z");
   assert.equal(
     said("since:90m until:2h"),

@@ -34,12 +34,13 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 export type QueryFilter =
   | { readonly by: "role"; readonly value: Role; readonly isNot: boolean }
   | {
-      readonly by: "agent" | "model" | "tool" | "dialect" | "session" | "machine" | "user";
+      readonly by: "agent" | "model" | "tool" | "dialect" | "session" | "machine" | "user" | "tag";
       readonly value: string;
       readonly isNot: boolean;
     }
   /** Not part of a query as typed. */
   | { readonly by: "kind"; readonly value: EntryKind; readonly isNot: boolean }
+  | { readonly by: "starred"; readonly value: "true"; readonly isNot: boolean }
   /** ISO 8601, UTC. */
   | { readonly by: "since" | "until"; readonly value: string; readonly isNot: boolean };
 
@@ -69,6 +70,7 @@ const FILTERS = [
   "session",
   "machine",
   "user",
+  "tag",
 ] as const;
 type FilterName = (typeof FILTERS)[number];
 

@@ -2,6 +2,7 @@
  * Search page: the hits of a query, with the text around them, cut from the logs themselves.
  *
  * The text is read from the log now: an entry that is no longer where it was found is left out.
+ * A hit in a note of the user has the note's text, and no role or end.
  * Lines are read one at a time, and a page ends early if they are long.
  */
 
@@ -12,6 +13,7 @@ import { READ_DIALECT_NAMES } from "../../dialects/registry.ts";
 import type { FoundStore } from "../list/find-stores.ts";
 import { isAbsence, SessionWindow } from "../list/session-window.ts";
 import { HookRecords } from "../list/waiting-hooks.ts";
+import { currentNotes } from "../notes/notes-file.ts";
 import type { Session } from "../store/session.ts";
 import { Store } from "../store/store.ts";
 import {
@@ -20,6 +22,7 @@ import {
   type FoundPage,
   findEntries,
   type LeftOut,
+  type MarksOf,
 } from "./find-entries.ts";
 import { indexedIds } from "./index-table.ts";
 import { parseQuery, type SearchQuery } from "./query.ts";
@@ -60,7 +63,7 @@ export async function searchPage<P extends FoundStore>(
   options: FindEntriesOptions<P>,
 ): Promise<HitPage<P>> {
   const { entries, leftOut, next } = await index.attempt((cache) => {
-    return findEntries(cache, query, withoutRecords(cache, query, options));
+    return findEntries(cache, query, inContext(cache, query, options));
   });
   const hits: SearchHit<P>[] = [];
   let bytes = 0;
@@ -87,13 +90,15 @@ export async function sortedEntries<P extends FoundStore>(
   query: SearchQuery,
   places: readonly P[],
   order: (typeof HIT_ORDERS)[number],
+  marksOf: MarksOf | undefined,
 ): Promise<FoundEntry<P>[]> {
   const hits: FoundEntry<P>[] = [];
   for (let after: number | null = null; ; ) {
     const limit = SORTED_MAX - hits.length;
-    const request: FindEntriesOptions<P> = { places, after, limit, examinedMax: EXAMINED_MAX };
+    const examinedMax = EXAMINED_MAX;
+    const request: FindEntriesOptions<P> = { places, after, limit, examinedMax, marksOf };
     const { entries, next }: FoundPage<P> = await index.attempt((cache) => {
-      return findEntries(cache, query, withoutRecords(cache, query, request));
+      return findEntries(cache, query, inContext(cache, query, request));
     });
     hits.push(...entries);
     if (next === null || hits.length >= SORTED_MAX) break;
@@ -123,18 +128,23 @@ export async function* readHits<P extends FoundStore>(
   }
 }
 
-/** Leaves out records of hooks, as lists do, unless the query names a session or a dialect. */
-function withoutRecords<P extends FoundStore>(
+/**
+ * With the user's notes; without records of hooks, as in lists, unless the query names a session or
+ * a dialect.
+ */
+function inContext<P extends FoundStore>(
   cache: Cache,
   { filters }: SearchQuery,
   options: FindEntriesOptions<P>,
 ): FindEntriesOptions<P> {
   const { places, session = null, isWanted } = options;
+  const notes = currentNotes();
   const isNamed = filters.some(({ by, isNot }) => NAMING.has(by) && !isNot);
-  if (session !== null || isNamed) return options;
+  if (session !== null || isNamed) return { ...options, notes };
   const records = new HookRecords(places, (place) => indexedIds(cache, place));
   return {
     ...options,
+    notes,
     isWanted: (place, id) => isWanted?.(place, id) !== false && !records.has(place, id),
   };
 }
@@ -153,6 +163,10 @@ class HitReader {
 
   /** The entry as it is in the log now; null if it is no longer there. */
   async read<P extends FoundStore>(found: FoundEntry<P>): Promise<SearchHit<P> | null> {
+    if (found.note !== null) {
+      const snippet = snippetOf(found.note, this.#query.terms);
+      return { ...found, end: found.start, role: null, snippet };
+    }
     try {
       const window = await this.#windowOf(found);
       const [line] = await window.after(found.start, { entriesMax: 1, bytesMax: 1 });

@@ -7,7 +7,7 @@
  *   "…" marks omissions. No character is cut in two.
  */
 
-import type { Term } from "./query.ts";
+import type { SearchQuery, Term } from "./query.ts";
 import { type PlacedWord, wordsOf } from "./searchable.ts";
 
 export interface SnippetPiece {
@@ -103,6 +103,14 @@ function matches(window: readonly PlacedWord[], { words, isPrefix }: Term): bool
     if (found === undefined) return false;
     return isPrefix && at === words.length - 1 ? found.startsWith(word) : found === word;
   });
+}
+
+/** Whether a text has all terms of a query, and none that it excludes. */
+export function hasTerms(text: string, { terms, without }: SearchQuery): boolean {
+  const words = [...wordsOf(text)];
+  const has = (term: Term) =>
+    words.some((_, at) => matches(words.slice(at, at + term.words.length), term));
+  return terms.every(has) && !without.some(has);
 }
 
 /** The shown ranges: around the first hit of each term, or the beginning. */

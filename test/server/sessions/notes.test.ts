@@ -8,6 +8,7 @@ import { VerbatimClient } from "../../../src/doors/client.ts";
 import { NOTE_LIMITS } from "../../../src/sessions/notes/note-state.ts";
 import { changeNotes } from "../../../src/sessions/notes/notes-file.ts";
 import { turnOf } from "../../support/signing-user.ts";
+import { until } from "../../support/until.ts";
 import { bearer, makeToken } from "../auth/token-user.ts";
 import { JSON_TYPE, refused } from "../test-server.ts";
 import { everyDialect, newUser, serveSessions } from "./served.ts";
@@ -107,6 +108,53 @@ test("tag and starred filter the list and the search, and are counted as facets"
   };
   assert.deepEqual(await hits({ tag: "bug" }), ["rye", "verbatim"]);
   assert.deepEqual(await hits({ starred: true }), ["homeagent", "rye"]);
+});
+
+test("search finds notes, the latest first and before entries, in pages that miss and repeat none", async () => {
+  const { client, idOf } = await owner();
+  const id = idOf("rye");
+  const { entries } = await client.entries(id, { from: 0 });
+  const start = entries[1]?.start ?? assert.fail();
+  const inEntries = (await client.search("first")).hits.length;
+  const note = async (...request: Parameters<typeof client.setNotes>) => {
+    const { at } = await client.setNotes(...request);
+    await until(() => Date.now() > Date.parse(at ?? ""));
+  };
+  await note(idOf("homeagent"), { title: "The first flight", tags: ["air"] });
+  await note(id, { note: "not first" });
+  await note(id, { note: "first of all" }, { entry: start });
+
+  const whole = await client.search("first");
+  const seen = whole.hits.map(({ session, isNote, start }) => [session.dialect, isNote, start]);
+  assert.deepEqual(seen.slice(0, 3), [
+    ["rye", true, start],
+    ["rye", true, 0],
+    ["homeagent", true, 0],
+  ]);
+  assert.equal(seen.length, 3 + inEntries);
+  assert.ok(whole.hits.slice(3).every(({ isNote }) => !isNote));
+  assert.deepEqual(whole.hits[0]?.snippet[0], { text: "first", isHit: true });
+
+  for (const limit of [1, 2, 3]) {
+    const paged: (typeof whole.hits)[number][] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const page = await client.search("first", { limit, ...(cursor && { cursor }) });
+      paged.push(...page.hits);
+      cursor = page.next;
+    }
+    assert.deepEqual(paged, whole.hits, `pages of ${limit}`);
+  }
+  const dialects = async (q: string, options = {}) =>
+    (await client.search(q, options)).hits.map(({ session }) => session.dialect);
+  const tagged = await dialects("first tag:air");
+  assert.deepEqual([...new Set(tagged)], ["homeagent"]);
+  assert.equal((await dialects("first -tag:air")).length, seen.length - tagged.length);
+  assert.deepEqual(await dialects("flight", { session: id }), []);
+  assert.deepEqual(await dialects("flight dialect:rye"), []);
+  assert.deepEqual(await dialects("flight"), ["homeagent"]);
+  const each = await client.search("first", { perSession: 1 });
+  const ofRye = seen.filter(([dialect]) => dialect === "rye").length;
+  assert.deepEqual(each.leftOut.find(({ session }) => session === id)?.hits, ofRye - 1);
 });
 
 test("what another process notes is shown at once", async () => {

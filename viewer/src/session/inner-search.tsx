@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { SearchHit } from "../../../src/client/search-shapes.ts";
 import { go } from "../address.ts";
-import { Snippet } from "../sessions/search-results.tsx";
+import { hitKey, hitLabel, Snippet } from "../sessions/search-results.tsx";
 import { SearchStore } from "../sessions/search-store.ts";
 import { forgetHits, markHits, wordsOf } from "./mark-hits.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -95,16 +95,14 @@ function HitList({ hits, at, show }: HitListProps) {
   return (
     <ol class="inner-hits">
       {hits.map((hit) => (
-        <li key={hit.start}>
+        <li key={hitKey(hit)}>
           <button
             type="button"
             class="inner-hit"
             aria-current={hit.start === at ? "location" : undefined}
             onClick={() => show(hit)}
           >
-            <span class={`hit-role by-${hit.role ?? "nobody"}`}>
-              {hit.tools[0] ?? hit.role ?? "entry"}
-            </span>
+            <span class={`hit-role by-${hit.role ?? "nobody"}`}>{hitLabel(hit)}</span>
             <Snippet pieces={hit.snippet} />
           </button>
         </li>

@@ -114,7 +114,7 @@ function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
       </p>
       <ul>
         {shown.map((hit) => (
-          <li key={hit.start}>
+          <li key={hitKey(hit)}>
             <Hit hit={hit} q={q} />
           </li>
         ))}
@@ -134,13 +134,21 @@ function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
 }
 
 function Hit({ hit, q }: { readonly hit: SearchHit; readonly q: string }) {
-  const { session, start, role, tools, snippet } = hit;
+  const { session, start, role, snippet } = hit;
   return (
     <a class="hit" href={sessionHref(session.id, start, q)} data-steps>
-      <span class={`hit-role by-${role ?? "other"}`}>{tools[0] ?? role ?? "entry"}</span>
+      <span class={`hit-role by-${role ?? "other"}`}>{hitLabel(hit)}</span>
       <Snippet pieces={snippet} />
     </a>
   );
+}
+
+export function hitKey({ isNote, start }: SearchHit): string {
+  return `${isNote ? "note " : ""}${start}`;
+}
+
+export function hitLabel({ isNote, tools, role }: SearchHit): string {
+  return isNote ? "note" : (tools[0] ?? role ?? "entry");
 }
 
 export function Snippet({ pieces }: { readonly pieces: readonly SnippetPiece[] }) {
