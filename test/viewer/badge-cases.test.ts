@@ -125,9 +125,10 @@ for (const shape of SHAPE_NAMES) {
       const { server } = await serveSessions([one.target.root]);
       const client = new VerbatimClient({ url: server.url });
       const [item] = (await client.sessions.list()).sessions;
-      const isListed = one.name.endsWith("-missing-pinned");
+      const isListed = /-missing-pinned$|-buried-by-another$/.test(one.name);
       if ((item !== undefined) !== isListed || item?.isMissing === false) wrong.push(one.name);
       const verdict = await libraryVerdict(one);
+      if (one.name.endsWith("-buried")) seen.add(verdict);
       if (item) assert.equal((await client.sessions.verify(item.id)).verdict, verdict);
       await server.running.close();
     }
@@ -168,7 +169,7 @@ for (const shape of SHAPE_NAMES) {
 
 /** Their log is missing, so there are no bytes to check; those with a pin are listed as missing. */
 function isGone(name: string): boolean {
-  return /-missing(-pinned)?$|-sidecar-log-gone$/.test(name);
+  return /-missing(-pinned)?$|-sidecar-log-gone$|-buried(-by-another)?$/.test(name);
 }
 
 test("the command line agrees with the table for a case of each verdict", async () => {
@@ -182,6 +183,7 @@ test("the command line agrees with the table for a case of each verdict", async 
     "torn-tail",
     "nul-line",
     "missing-pinned",
+    "buried",
   ].map((name) => `rye-flat-${name}`);
   const more = [
     "homeagent-sidecar-end-nuls-and-lf",

@@ -1,7 +1,7 @@
 /**
  * Gone sessions: sessions with a pinned head whose log is missing, also if the store or its
  * directory is gone. A listing names them, so that the loss of a signed session is noticed; but not
- * those that were deleted and have a tombstone.
+ * those that were deleted, as a tombstone says that one of the user's own keys signed.
  *
  * Reads the user's pins and checks whether files exist. Judges nothing: session-verifier.ts does.
  */
@@ -16,8 +16,10 @@ import { DIALECT_NAMES, isWritten, registryEntry } from "../../dialects/registry
 import type { SessionRow } from "../../dialects/session-row.ts";
 import { Heads } from "../../trust/heads/heads.ts";
 import { rootNames } from "../../trust/heads/session-head.ts";
+import type { Pin } from "../../trust/proof/pin.ts";
 import type { PinBook } from "../../trust/proof/pins.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
+import type { Trust } from "../../trust/trusted-keys/trust.ts";
 import { bareRow } from "../catalog/table.ts";
 import { projectFacts, projectOfStore } from "../summary/project.ts";
 import { type FoundStore, isStore, type StoreLookup } from "./find-stores.ts";
@@ -40,12 +42,14 @@ export async function goneSessions(
   const { found: book } = await heads.read();
   const pinned = book.current();
   const gone = new Map<string, GoneSession>();
+  const isOwn = ownTombstones();
   for (const where of pinned.length === 0 ? [] : wheres.flatMap(withRemembered)) {
     for (const { store, places } of await storesOrPinned(host, where, book)) {
       for (const { pin, deleted } of pinned) {
-        if (deleted || !places.includes(pin.place)) continue;
+        if (!places.includes(pin.place)) continue;
         const log = goneIn(store, pin.id);
         if (log === null || isThere(`${log.root}/${log.logId}`)) continue;
+        if (deleted && (await isOwn(deleted))) continue;
         const at = { id: pin.id, path: log.logId, size: 0, mtimeMs: Date.parse(pin.ts) };
         const project = projectFacts({}, projectOfStore(log.dialect, log.root));
         const row = { ...bareRow(at), ...project, updatedAt: pin.ts };
@@ -54,6 +58,19 @@ export async function goneSessions(
     }
   }
   return [...gone.values()];
+}
+
+/** Loads the user's keys only if there is a tombstone. */
+function ownTombstones(): (tombstone: Pin) => Promise<boolean> {
+  let trust: Promise<Trust> | null = null;
+  return async (tombstone) => {
+    const [{ isOwnTombstone }, { Trust }] = await Promise.all([
+      import("../../trust/heads/tombstones.ts"),
+      import("../../trust/trusted-keys/trust.ts"),
+    ]);
+    trust ??= Trust.load(userPaths());
+    return isOwnTombstone(tombstone, await trust);
+  };
 }
 
 function withRemembered(where: StoreLookup): StoreLookup[] {

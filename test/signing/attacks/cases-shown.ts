@@ -6,10 +6,13 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import type { NewEntry } from "../../../src/core/model/entry.ts";
 import { pinLine } from "../../../src/trust/heads/head-file.ts";
+import { signTombstones } from "../../../src/trust/heads/tombstones.ts";
+import { loadSigner, type Signer } from "../../../src/trust/keys/keys.ts";
 import { type SessionLog, sidecarOf } from "../../../src/trust/session-log.ts";
-import { said, turnOf } from "../../support/signing-user.ts";
+import { SigningUser, said, turnOf } from "../../support/signing-user.ts";
 import { type AttackCase, type Attacked, changed } from "./case.ts";
 import { CASES } from "./corpus.ts";
 import {
@@ -19,6 +22,7 @@ import {
   isCheckpoint,
   Kit,
   linesOf,
+  SHAPE_NAMES,
   type ShapeName,
   WITH_SIDECAR,
 } from "./kit.ts";
@@ -26,6 +30,8 @@ import {
 interface ShownCase extends Pick<AttackCase, "name" | "attacks" | "make"> {
   /** Leaves the thread.json out; otherwise a rye thread has the one of its writer. */
   readonly isWithoutMeta?: true;
+  /** Who signed the tombstone that is next to the pin. */
+  readonly buriedBy?: (kit: Kit) => Promise<Signer>;
 }
 
 /** A thread's own thread.json, by its path below the root; none in other dialects. */
@@ -169,6 +175,20 @@ const longs: readonly ShownCase[] = (["rye-flat", "homeagent"] as const).flatMap
   }),
 ]);
 
+const buried: readonly ShownCase[] = SHAPE_NAMES.flatMap((shape) => {
+  const make = async (kit: Kit) => {
+    const honest = await kit.honest(shape);
+    return { honest, log: null, pin: honest.pin };
+  };
+  const attacks = "nothing: its user deleted it, and signed that";
+  const forged = "the session, with a tombstone that another key signed";
+  const stranger = async () => loadSigner(nodeHost, new SigningUser().places);
+  return [
+    { name: `${shape}-buried`, attacks, make, buriedBy: (kit: Kit) => kit.signer() },
+    { name: `${shape}-buried-by-another`, attacks: forged, make, buriedBy: stranger },
+  ];
+});
+
 export const SHOWN_CASES: readonly ShownCase[] = [
   ...CASES,
   ...sidecarEnds,
@@ -177,7 +197,10 @@ export const SHOWN_CASES: readonly ShownCase[] = [
   ...metas,
   ...spills,
   ...longs,
+  ...buried,
 ];
+
+const BURIAL = { at: "2026-11-19T10:41:08.297Z", by: "ada@laptop", reason: "not needed" };
 
 /** A case on the disk: a store with one session, and a user who has pins of it. */
 export interface LaidOut {
@@ -194,7 +217,7 @@ export async function layOut(
 ): Promise<LaidOut[]> {
   const kit = new Kit();
   const laid: LaidOut[] = [];
-  for (const { name, make, isWithoutMeta } of SHOWN_CASES.filter(isWanted)) {
+  for (const { name, make, isWithoutMeta, buriedBy } of SHOWN_CASES.filter(isWanted)) {
     const { honest, log, sidecar, otherFiles = {}, pin } = await make(kit);
     const { dialect, id, logId } = honest.written.target;
     const root = join(directory, name);
@@ -206,8 +229,10 @@ export async function layOut(
       if (bytes) writeFileSync(join(root, path), bytes);
     }
     mkdirSync(join(state, "verbatim"), { recursive: true, mode: 0o700 });
-    const pins = pin ? pinLine({ ...pin, place: `${dialect}:${root}`, id }) : "";
-    writeFileSync(join(state, "verbatim/heads.jsonl"), pins);
+    const pins = pin ? [{ ...pin, place: `${dialect}:${root}`, id }] : [];
+    const tombstones = buriedBy ? await signTombstones(pins, BURIAL, await buriedBy(kit)) : [];
+    const lines = pins.concat(tombstones).map(pinLine).join("");
+    writeFileSync(join(state, "verbatim/heads.jsonl"), lines);
     const env = { XDG_CONFIG_HOME: join(kit.victim.home, "config"), XDG_STATE_HOME: state };
     laid.push({ name, target: { dialect, root, logId, id }, env });
   }
