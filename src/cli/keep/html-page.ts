@@ -12,7 +12,7 @@ import { listedAside } from "../../dialects/facets/reading.ts";
 import type { BadEntry, StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { toolViews } from "../../dialects/tool-table.ts";
 import { OutlineFold } from "../../sessions/outline/outline-fold.ts";
-import { type BadLineRun, SessionPage } from "../../sessions/render/html/page.ts";
+import { type BadLineRun, SessionPage, UNSCANNED } from "../../sessions/render/html/page.ts";
 import { editPlaces } from "../../sessions/render/html/placed-entry.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
@@ -31,8 +31,7 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
   const masked = await maskedItems(source);
   const { id, dialect } = session;
-  // A title may be what is masked below.
-  const said = masked === null ? { notice } : { notice: masked.notice, title: null };
+  const said = masked === null ? { notice } : { ...UNSCANNED, notice: masked.notice };
   const facts = { ...summary, session: id, dialect: dialect.name, last, ...said };
   const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(

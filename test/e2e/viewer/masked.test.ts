@@ -14,12 +14,14 @@ import { browserTest, viewerScene } from "./harness.ts";
 
 const KEY = `ghp_${"1aB2cD3eF4gH5iJ6kL7mN8oP9qR0sT1uV2wX".slice(0, 36)}`;
 const NOT_PROVABLE = "not provable: this copy is masked and was not signed";
+/** Masked in the lines; the head of a saved page would repeat it. */
+const AGENT = "ada@lovelace.org";
 let admin = "";
 
 const viewer = viewerScene(
   async (scene) => {
     const entries = [said("Where is the **table**?"), answered(`Use ${KEY}, then *wait*.`)];
-    await scene.write({ id: "notes-1", entries, sign: false });
+    await scene.write({ id: "notes-1", entries, sign: false, agent: AGENT });
     admin = (await makeToken(join(scene.home, "streams"))).token;
   },
   { createShare },
@@ -128,7 +130,7 @@ async function owned() {
 browserTest("a page is saved masked, unless its owner says otherwise", async () => {
   const page = await owned();
   await page.getByLabel("Export").click();
-  const mask = page.getByLabel("Mask in the page what scan finds: github 1");
+  const mask = page.getByLabel("Mask what scan finds: email 2, github 1");
   await mask.waitFor();
   assert.deepEqual(await axeFaults(page), []);
   const saved = async () => {
@@ -138,9 +140,11 @@ browserTest("a page is saved masked, unless its owner says otherwise", async () 
   };
   const masked = await saved();
   assert.ok(masked.includes("Use [key], then") && !masked.includes(KEY));
-  assert.ok(masked.includes("What scan found is masked: github 1"));
+  assert.ok(masked.includes("What scan found is masked: email 2, github 1"));
+  assert.ok(!masked.includes(AGENT), "nor do the facts of the head have it");
   await mask.uncheck();
-  assert.ok((await saved()).includes(KEY));
+  const open = await saved();
+  assert.ok(open.includes(KEY) && open.includes(AGENT));
 });
 
 /** Runs in the page: drops a file on the list of sessions. */

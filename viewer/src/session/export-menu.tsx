@@ -70,7 +70,7 @@ function ExportItems({ store, run }: { readonly store: SessionStore; readonly ru
       >
         Copy as Markdown
       </button>
-      {head !== null && <SaveAsHtml client={client} head={head} run={run} />}
+      {head !== null && <SaveAsHtml key={id} client={client} head={head} run={run} />}
       <button
         type="button"
         disabled={head === null}
@@ -94,48 +94,62 @@ interface SaveProps {
   readonly run: RunExport;
 }
 
-/** What scan finds is masked unless the user says otherwise. */
-function SaveAsHtml({ client, head, run }: SaveProps) {
+/**
+ * What scan finds is masked. While that is not known, or if it cannot be masked, the page is saved
+ * only if the user says that it need not be.
+ */
+function SaveAsHtml({ client, head: now, run }: SaveProps) {
+  // What is appended after this is neither scanned nor saved.
+  const [head] = useState(now);
   const [masked, show] = useState<MaskedCopy | null>(null);
-  const [told, tell] = useState<string | null>("Looking for keys and personal data …");
+  const [fault, tell] = useState<string | null>(null);
   const [isMasked, mask] = useState(true);
   useEffect(() => {
     let isOver = false;
     scannedCopy(client, head.id).then(
-      (copy) => {
-        if (isOver) return;
-        show(copy);
-        tell(copy.withheld.length === 0 ? "Scan finds nothing to mask." : null);
-      },
-      (cause) => isOver || tell(`Nothing is masked: ${reasonOf(cause)}`),
+      (copy) => isOver || show(copy),
+      (cause) => isOver || tell(reasonOf(cause)),
     );
     return () => {
       isOver = true;
     };
   }, [client, head.id]);
-  const hasFinds = masked !== null && masked.withheld.length > 0;
+  const finds = masked?.withheld ?? [];
   const save = async (progress: (part: number) => void) => {
     const pieces =
-      hasFinds && isMasked ? maskedPieces(head, masked) : await htmlPieces(client, head, progress);
+      masked !== null && finds.length > 0 && isMasked
+        ? maskedPieces(head, masked)
+        : await htmlPieces(client, head, progress);
     saveAs(nameFor(head, "html"), pieces, "text/html");
   };
-  const isLooking = masked === null && told?.startsWith("Looking") === true;
   return (
     <>
-      <button type="button" disabled={isLooking} onClick={() => run("Making the page", save)}>
+      <button
+        type="button"
+        disabled={isMasked && masked === null}
+        onClick={() => run("Making the page", save)}
+      >
         Save as one HTML page
       </button>
-      {hasFinds && (
+      {(masked === null || finds.length > 0) && (
         <label class="menu-check">
           <input
             type="checkbox"
             checked={isMasked}
             onChange={({ currentTarget }) => mask(currentTarget.checked)}
           />
-          Mask in the page what scan finds: {findsText(masked.withheld)}
+          Mask what scan finds{finds.length > 0 && `: ${findsText(finds)}`}
         </label>
       )}
-      {told !== null && <p>{told}</p>}
+      {masked === null && fault === null && <p>Looking for keys and personal data …</p>}
+      {masked !== null && finds.length === 0 && <p>Scan finds nothing to mask.</p>}
+      {fault !== null && (
+        <p role="alert">
+          {isMasked
+            ? `It cannot be masked: ${fault.replace(/\.$/, "")}. Uncheck the box to save it as it is.`
+            : "Nothing is masked: keys and personal data stay in the page."}
+        </p>
+      )}
     </>
   );
 }

@@ -12,7 +12,7 @@ import type { MaskedCopy } from "../../../src/client/masked-copy.ts";
 import type { EntryItem, SessionHead } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
-import { SessionPage } from "../../../src/sessions/render/html/page.ts";
+import { SessionPage, UNSCANNED } from "../../../src/sessions/render/html/page.ts";
 import { sizeOf } from "../words.ts";
 
 export const EXPORT_BYTES_MAX = 512 * 1024 * 1024;
@@ -51,10 +51,10 @@ export async function htmlPieces(
   return pieces;
 }
 
-/** What scan finds in the session is masked; the title is left out, because it may be one of these. */
+/** What scan finds in the session is masked. Facts of it that may have one of these are left out. */
 export function maskedPieces(head: SessionHead, { items, withheld }: MaskedCopy): string[] {
   const notice = `What scan found is masked: ${findsText(withheld)}. This page is no proof of what the session says.`;
-  const page = new SessionPage({ ...head, title: null, last: null, notice });
+  const page = new SessionPage({ ...head, ...UNSCANNED, last: null, notice });
   const pieces = [page.head()];
   const said = items.map(({ entry }) => entry);
   for (const [n, { start, entry, fault, tools, withheld }] of items.entries()) {

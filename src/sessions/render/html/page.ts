@@ -38,6 +38,9 @@ export interface PageFacts extends Omit<Summary, "status" | "turns" | "lines" | 
   readonly notice?: string | null;
 }
 
+/** What a page with masked entries leaves out: its values are of lines that are masked. */
+export const UNSCANNED = { title: null, agent: null, directory: null, branch: null };
+
 /** Facts that the page does not show, or finds out itself. */
 type Unsaid =
   | "durationMs"

@@ -1,0 +1,30 @@
+/** Saving a page where nothing can be masked, in a real browser: by an explicit choice only. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { said } from "../../support/signing-user.ts";
+import { axeFaults } from "../axe-faults.ts";
+import { browserTest, viewerScene } from "./harness.ts";
+
+// Without `createShare`, a server cannot mask.
+const viewer = viewerScene((scene) => scene.write({ id: "hello-1", entries: [said("Say hello")] }));
+
+browserTest(
+  "a page that cannot be masked is saved only if its owner unchecks masking",
+  async () => {
+    const page = await viewer.open(`#/s/${await viewer.apiId("hello-1")}`, { mayLog: /501/ });
+    await page.getByLabel("Export").click();
+    const save = page.getByRole("button", { name: "Save as one HTML page" });
+    await page.getByText("this server makes no shares").waitFor();
+    const mask = page.getByLabel("Mask what scan finds");
+    assert.ok((await mask.isChecked()) && (await save.isDisabled()));
+    assert.deepEqual(await axeFaults(page), []);
+    await mask.uncheck();
+    await page.getByText("keys and personal data stay in the page").waitFor();
+    const saving = page.waitForEvent("download");
+    await save.click();
+    assert.ok(readFileSync(await (await saving).path(), "utf8").includes("Say hello"));
+    await mask.check();
+    assert.ok(await save.isDisabled());
+  },
+);
