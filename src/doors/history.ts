@@ -65,7 +65,7 @@ export type {
 export type { HistoryOptions } from "../history/places.ts";
 export type { Proof } from "../history/proofs.ts";
 export type { Redaction } from "../history/redactions.ts";
-export type { RemovedSession } from "../history/removals.ts";
+export type { RemovedSession } from "../history/removal-batch.ts";
 export type { EntryFound, SessionNames } from "../history/search.ts";
 export type { ScanResult } from "../history/secrets.ts";
 export type { HistoryMarkdownOptions, HistorySession } from "../history/session.ts";

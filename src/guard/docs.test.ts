@@ -27,6 +27,14 @@ test("the page's events are a journal, and each is described", () => {
     kept?.losses.map(({ generation, lost }) => ({ generation, lost })),
     [{ generation: 1, lost: 31 }],
   );
+  const events = page.lines("jsonl event");
+  const names = events.map((line) => JSON.parse(line).event);
+  const removedAfter = (count: number) => {
+    writeFileSync(join(root, JOURNAL), `${events.slice(0, count).join("\n")}\n`);
+    return [...(readGuardedRoot(root)?.removed.values() ?? [])].map(({ id }) => id);
+  };
+  assert.deepEqual(removedAfter(names.indexOf("removed") + 1), ["-home-ada-app/6f1c"]);
+  assert.deepEqual(removedAfter(names.indexOf("restored") + 1), []);
   for (const line of page.lines("jsonl event")) {
     assert.match(page.text, new RegExp(`^\\| \`${JSON.parse(line).event}\` \\|`, "m"));
   }

@@ -80,7 +80,7 @@ export class Guard {
   /** Looks at every session once and copies what changed. */
   async once(): Promise<GuardPass> {
     const hidden = await this.#openRoots();
-    let all: GuardPass = { sessions: 0, copied: 0, bytes: 0, failed: hidden };
+    let all: GuardPass = { sessions: 0, copied: 0, bytes: 0, failed: hidden, unwanted: 0 };
     for (const root of this.#roots.values()) all = sum(all, await this.#scan(root));
     return all;
   }
@@ -146,7 +146,7 @@ export class Guard {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : errnoOf(cause);
       this.#options.onWarning(`${root.root} is not guarded now: ${reason}`);
-      return { sessions: 0, copied: 0, bytes: 0, failed: 1 };
+      return { sessions: 0, copied: 0, bytes: 0, failed: 1, unwanted: 0 };
     }
   }
 }
@@ -231,6 +231,7 @@ function sum(a: GuardPass, b: GuardPass): GuardPass {
     copied: a.copied + b.copied,
     bytes: a.bytes + b.bytes,
     failed: a.failed + b.failed,
+    unwanted: a.unwanted + b.unwanted,
   };
 }
 

@@ -15,6 +15,7 @@ import {
 
 export class GuardJournal {
   readonly directory: string;
+  /** Those whose copies were removed, too. */
   readonly sessions: Map<string, GuardRecord>;
   readonly #log: LogWriter;
   readonly #nowMs: () => number;
@@ -39,7 +40,8 @@ export class GuardJournal {
     nowMs: () => number,
   ): Promise<GuardJournal> {
     const log = await LogWriter.open(host, JOURNAL, { root: directory });
-    const sessions = new Map(log.end === 0 ? [] : (readGuardedRoot(directory)?.sessions ?? []));
+    const known = log.end === 0 ? null : readGuardedRoot(directory);
+    const sessions = new Map([...(known?.sessions ?? []), ...(known?.removed ?? [])]);
     const journal = new GuardJournal(directory, sessions, log, nowMs);
     if (log.end === 0) await journal.add([{ event: "guarding", agent, root }]);
     return journal;

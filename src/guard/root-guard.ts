@@ -56,6 +56,8 @@ export interface GuardPass {
   readonly copied: number;
   readonly bytes: number;
   readonly failed: number;
+  /** Sessions that are not copied: `rm` removed their copies. */
+  readonly unwanted: number;
 }
 
 /** A source when it was last copied. */
@@ -95,6 +97,7 @@ export class RootGuard {
   /** Directories that hold sessions, below the root: to be watched. */
   readonly directories = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
+  #unwanted: ReadonlySet<string> = new Set();
   #isUnsignedTold = false;
   #failed = 0;
   #copied = 0;
@@ -125,6 +128,8 @@ export class RootGuard {
       this.#failed = 0;
       this.#copied = 0;
       this.#bytes = 0;
+      const removed = [...this.sessions.values()].filter(({ isRemoved }) => isRemoved);
+      this.#unwanted = new Set(removed.map(({ id }) => id));
       const there = new Map<string, string>();
       const hidden: string[] = [];
       let committing = Promise.resolve();
@@ -142,7 +147,8 @@ export class RootGuard {
       const moved = new Set(there.values());
       await this.#noteMissing(({ path, id }) => !there.has(path) && !moved.has(id), hidden);
       const [copied, failed] = [this.#copied, this.#failed];
-      return { sessions: there.size, copied, bytes: this.#bytes, failed };
+      const unwanted = [...there.values()].filter((id) => this.#unwanted.has(id)).length;
+      return { sessions: there.size, copied, bytes: this.#bytes, failed, unwanted };
     });
   }
 
@@ -204,7 +210,8 @@ export class RootGuard {
     return done;
   }
 
-  #isChanged({ path, size, mtimeMs }: FoundLog): boolean {
+  #isChanged({ path, id, size, mtimeMs }: FoundLog): boolean {
+    if (this.#unwanted.has(id)) return false;
     const seen = this.#seen.get(path);
     if (seen) {
       if (seen.isYoung || seen.size !== size || seen.mtimeMs !== mtimeMs) return true;
@@ -326,6 +333,7 @@ export class RootGuard {
     const missing = [...this.sessions.values()].filter(
       (kept) =>
         kept.deletedAt === null &&
+        !kept.isRemoved &&
         isMissing(kept) &&
         !hidden.some((each) => each === "" || `${kept.path}/`.startsWith(`${each}/`)),
     );

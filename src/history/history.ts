@@ -46,7 +46,7 @@ import {
 import { type HistoryOptions, Places } from "./places.ts";
 import type { Proof } from "./proofs.ts";
 import type { Redaction } from "./redactions.ts";
-import type { RemovedSession } from "./removals.ts";
+import type { RemovedSession } from "./removal-batch.ts";
 import type { EntryFound } from "./search.ts";
 import type { ScanResult } from "./secrets.ts";
 import type { HistorySession } from "./session.ts";

@@ -1,55 +1,19 @@
 /** Removals: sessions that are removed, restored and held. */
 
 import { errnoOf, VerbatimError } from "../core/base/errors.ts";
-import { dataDirectory } from "../core/base/node-paths.ts";
+import { guardedPlace } from "../dialects/files/guard-store.ts";
+import { guardOf } from "../dialects/files/guarded.ts";
 import { addHold, releaseHold } from "../evidence/removal/holds.ts";
-import {
-  type Consent,
-  refuseForked,
-  refuseHeld,
-  removalRefused,
-  sharesToRevoke,
-} from "../evidence/removal/obstacles.ts";
 import { purgeFiles, restoreFiles } from "../evidence/removal/removals.ts";
-import {
-  isOwnSession,
-  type OwnSession,
-  removedPath,
-  removeSession,
-  removingIn,
-  settleTrashes,
-  TRASH_DAYS,
-} from "../evidence/removal/session-removal.ts";
+import { type OwnSession, settleTrashes, TRASH_DAYS } from "../evidence/removal/session-removal.ts";
 import { type Removal, Trash } from "../evidence/removal/trash.ts";
-import { FileShares } from "../evidence/share/share-files.ts";
-import { thisSender } from "../guard/remote/remote-url.ts";
+import { releaseCopy, removingAt } from "../guard/removal.ts";
 import type { RestoredFile } from "../guard/restore.ts";
 import { findStores } from "../sessions/list/find-stores.ts";
-import { listPage } from "../sessions/list/list-page.ts";
-import { summaryOf } from "../sessions/store/list.ts";
+import type { FoundSession } from "../sessions/list/session-place.ts";
 import type { RemoveOptions, RestoreOptions } from "./options.ts";
 import type { Places } from "./places.ts";
-
-/** A session that was removed. */
-export interface RemovedSession {
-  readonly session: string;
-  readonly dialect: string;
-  /** Of its store. */
-  readonly root: string;
-  /** Of its log, as it was. */
-  readonly path: string;
-  /** Of all its files. */
-  readonly bytes: number;
-  readonly at: string;
-  /** Until when it can be restored; null: it was removed for good. */
-  readonly until: string | null;
-  readonly by: string;
-  readonly reason: string;
-  /** A signed tombstone says that it was deleted. */
-  readonly hasTombstone: boolean;
-  /** Shares that were revoked, by their ids. */
-  readonly revokedShares: readonly string[];
-}
+import { factsOf, RemovalBatch, type RemovedSession, whoIsHere } from "./removal-batch.ts";
 
 const DAYS_VARIABLE = "VERBATIM_TRASH_DAYS";
 
@@ -58,79 +22,67 @@ export async function removeSessionNamed(
   name: string,
   options: RemoveOptions,
 ): Promise<RemovedSession> {
-  const { host, onWarning } = places;
-  const { purge = false, reason = "", dryRun = false, signal } = options;
-  const consent = {
-    revokeShares: options.revokeShares === true,
-    leaveForks: options.leaveForks === true,
-  };
-  const days = purge ? null : trashDays();
-  const dropped = purge && !dryRun ? await purgeTrashed(places, name) : null;
-  if (!purge) await settleAll(places);
-  const found = await places.find(name).catch((cause: unknown) => {
-    if (dropped === null || errnoOf(cause) !== "SESSION_NOT_FOUND") throw cause;
-    return null;
-  });
-  if (found === null && dropped !== null) return dropped;
-  if (found === null) throw new TypeError("a session is found, or refused");
-  const { id } = found;
-  if (id === null || !(await isOwnSession(found))) {
-    const why = `${found.path} is not in a store of yours; its agent keeps it, delete it there`;
-    throw removalRefused(id ?? name, "not ours", why);
-  }
-  const own: OwnSession = { ...found, id };
-  refuseHeld(own);
-  refuseForked(id, consent.leaveForks ? [] : await forksOf(places, own), consent);
-  const nowMs = Date.now();
-  const shares = new FileShares(host, dataDirectory(), () => nowMs);
-  try {
-    await sharesToRevoke(id, shares, consent, nowMs);
-    signal?.throwIfAborted();
-    if (dryRun) return notRemoved(own, reason, nowMs);
-    let revokedShares: readonly string[] = [];
-    const begin = async () => {
-      revokedShares = await revokeAll(own, shares, consent, nowMs);
-    };
-    const removal = await removeSession(host, own, {
-      by: whoIsHere(),
-      reason,
-      days,
-      nowMs,
-      begin,
-      onWarning,
-    });
-    return { ...factsOf(own.root, removal), revokedShares };
-  } finally {
-    await shares.close();
-  }
-}
-
-/** With the session's lock held: a refused removal has revoked nothing. */
-async function revokeAll(
-  own: OwnSession,
-  shares: FileShares,
-  consent: Consent,
-  nowMs: number,
-): Promise<readonly string[]> {
-  refuseHeld(own);
-  const ids = await sharesToRevoke(own.id, shares, consent, nowMs);
-  for (const id of ids) await shares.revoke(id);
-  return ids;
-}
-
-/** Sessions that name this one as the one they come from. */
-async function forksOf(places: Places, { dialect, root, id }: OwnSession): Promise<string[]> {
-  const page = await listPage(await places.stores(), {
-    host: places.host,
-    limit: Number.POSITIVE_INFINITY,
-    isShown: (line) => {
-      const session = summaryOf(line);
-      const isItself = session.id === id && session.dialect === dialect && session.root === root;
-      return session.parent === id && !isItself;
+  const all: RemovedSession[] = [];
+  await removeSessions(places, [name], options, {
+    onRemoved: (removed) => all.push(removed),
+    onRefused: (cause) => {
+      throw cause;
     },
-    onWarning: places.onWarning,
   });
-  return page?.sessions.map((line) => line.id) ?? [];
+  return all[0] as RemovedSession;
+}
+
+/**
+ * Removes sessions, in this order. `onRemoved` is called for each when nothing of them is left in
+ * the indexes; `onRefused` ends it all if it throws.
+ */
+export async function removeSessions(
+  places: Places,
+  sessions: readonly (string | FoundSession)[],
+  options: RemoveOptions,
+  tell: {
+    readonly onRemoved: (removed: RemovedSession) => unknown;
+    readonly onRefused: (cause: unknown) => void;
+  },
+): Promise<void> {
+  const batch = new RemovalBatch(places, options, options.purge === true ? null : trashDays());
+  const removed: RemovedSession[] = [];
+  try {
+    await settleAll(places);
+    for (const session of sessions) {
+      try {
+        removed.push(await removeOne(places, batch, session, options));
+      } catch (cause) {
+        tell.onRefused(cause);
+      }
+    }
+  } finally {
+    await batch.finish();
+    for (const each of removed) await tell.onRemoved(each);
+  }
+}
+
+async function removeOne(
+  places: Places,
+  batch: RemovalBatch,
+  session: string | FoundSession,
+  { purge = false, dryRun = false }: RemoveOptions,
+): Promise<RemovedSession> {
+  if (typeof session !== "string") return batch.remove(session);
+  const dropped = purge && !dryRun ? await purgeTrashed(places, session) : null;
+  try {
+    return await batch.remove(await places.find(session));
+  } catch (cause) {
+    if (dropped !== null && isNotThere(cause)) return dropped;
+    throw cause;
+  }
+}
+
+/** After its copy was purged from the trash, a session may be in no store, or its agent's only. */
+function isNotThere(cause: unknown): boolean {
+  if (errnoOf(cause) === "SESSION_NOT_FOUND") return true;
+  if (!(cause instanceof VerbatimError) || cause.code !== "REMOVAL_REFUSED") return false;
+  return "obstacle" in cause.details && cause.details.obstacle === "not ours";
 }
 
 export async function* removedSessions(places: Places): AsyncGenerator<RemovedSession> {
@@ -144,7 +96,7 @@ export async function restoreRemoved(
   { signal }: RestoreOptions,
 ): Promise<RestoredFile | null> {
   const all = await inTrash(places);
-  const exact = all.filter(({ removal }) => removal.id === name);
+  const exact = all.filter(({ removal }) => isNamed(removal, name));
   const named = exact.length > 0 ? exact : all.filter(({ removal }) => removal.id.startsWith(name));
   const last = named.at(-1);
   if (!last) return null;
@@ -154,9 +106,12 @@ export async function restoreRemoved(
     throw new VerbatimError("SESSION_NOT_FOUND", message, { session: name });
   }
   signal?.throwIfAborted();
-  const { root, key } = last;
-  const removal = await restoreFiles(removingIn(places.host, root, places.onWarning), key);
-  const { path, bytes } = factsOf(root, removal);
+  const { root } = last;
+  // The guard has a copy of each file that the agent had of the session.
+  const copies = guardedPlace(root) === null ? [last] : named;
+  const removing = removingAt(places.host, root, places.onWarning);
+  for (const { key } of copies) await restoreFiles(removing, key);
+  const { path, bytes } = factsOf(root, last.removal);
   return { path, bytes, generation: 1, isSame: false, keptAs: null, isExport: false };
 }
 
@@ -167,7 +122,25 @@ export async function holdSession(places: Places, name: string, reason: string):
 }
 
 export async function releaseSession(places: Places, name: string): Promise<boolean> {
-  return releaseHold(places.host, await identified(places, name));
+  const own = await identified(places, name);
+  const isHeld = await releaseHold(places.host, own);
+  const guarded = guardOf(own.dialect, own.root);
+  if (guarded === null) return isHeld;
+  if ((await inTrash(places)).some((each) => isCopyOf(each, guarded.directory, own.id))) {
+    const reason = `its copy is in the trash; \`verbatim restore ${own.id}\` brings it back`;
+    const details = { path: own.path, reason };
+    throw new VerbatimError("RESTORE_REFUSED", `${own.id} is not released: ${reason}`, details);
+  }
+  return (await releaseCopy(places.host, guarded, own.id)) || isHeld;
+}
+
+function isCopyOf({ root, removal }: Trashed, directory: string, id: string): boolean {
+  return root === directory && removal.id === id;
+}
+
+/** Ids of agents' sessions may begin with a directory that their users do not name. */
+function isNamed({ id }: Removal, name: string): boolean {
+  return id === name || id.endsWith(`/${name}`);
 }
 
 async function identified(places: Places, name: string): Promise<OwnSession> {
@@ -180,7 +153,7 @@ async function identified(places: Places, name: string): Promise<OwnSession> {
 
 /** Removes what the trash has of a session; null if it has none. */
 async function purgeTrashed(places: Places, name: string): Promise<RemovedSession | null> {
-  const all = (await inTrash(places)).filter(({ removal }) => removal.id === name);
+  const all = (await inTrash(places)).filter(({ removal }) => isNamed(removal, name));
   for (const { root, key } of all) await purgeFiles(places.host, root, key);
   const last = all.at(-1);
   return last ? { ...factsOf(last.root, last.removal), until: null } : null;
@@ -206,28 +179,8 @@ async function inTrash(places: Places): Promise<Trashed[]> {
 /** Finishes and empties the trash of every store; returns their roots. */
 async function settleAll({ host, lookups, onWarning }: Places): Promise<Set<string>> {
   const roots = new Set((await findStores(lookups)).map(({ root }) => root));
-  await settleTrashes(host, roots, Date.now(), onWarning);
+  await settleTrashes((root) => removingAt(host, root, onWarning), roots, Date.now(), onWarning);
   return roots;
-}
-
-function factsOf(root: string, removal: Removal): RemovedSession {
-  const { id, dialect, files, at, until, by, reason, tombstones } = removal;
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  const path = removedPath(root, removal);
-  const said = { at, until, by, reason, hasTombstone: tombstones.length > 0, revokedShares: [] };
-  return { session: id, dialect, root, path, bytes, ...said };
-}
-
-function notRemoved(own: OwnSession, reason: string, nowMs: number): RemovedSession {
-  const { id, dialect, root, path } = own;
-  const at = new Date(nowMs).toISOString();
-  const said = { at, until: at, by: whoIsHere(), reason, hasTombstone: false, revokedShares: [] };
-  return { session: id, dialect, root, path, bytes: 0, ...said };
-}
-
-function whoIsHere(): string {
-  const { user, machine } = thisSender();
-  return `${user}@${machine}`;
 }
 
 /** Days from 1 to ten years. */

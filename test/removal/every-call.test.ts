@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import type { Host } from "../../src/core/base/host.ts";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import { restoreFiles, settleTrash } from "../../src/evidence/removal/removals.ts";
+import { finishRemovals, restoreFiles, settleTrash } from "../../src/evidence/removal/removals.ts";
 import {
   type OwnSession,
   removeSession,
@@ -75,9 +75,13 @@ class Subject {
     cpSync(from, to, { recursive: true });
   }
 
-  remove(host: Host, days: number | null) {
-    const request = { by: "ada@laptop", reason: "a test", days, nowMs: NOW, onWarning };
-    return removeSession(host, this.session, { ...request, begin: async () => {} });
+  async remove(host: Host, days: number | null) {
+    const request = { by: "ada@laptop", reason: "a test", days, nowMs: NOW, notes: [], onWarning };
+    const removing = this.removing(host);
+    const begin = async () => {};
+    await finishRemovals(removing, [
+      await removeSession(removing, this.session, { ...request, begin }),
+    ]);
   }
 
   async restore(host: Host) {

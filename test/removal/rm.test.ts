@@ -1,15 +1,7 @@
 /** `verbatim rm`: what a person sees, and every byte that is left afterwards. */
 
 import assert from "node:assert/strict";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
@@ -17,26 +9,11 @@ import { LogLock } from "../../src/core/log/lock.ts";
 import { CliUser, jsonLines } from "../cli/cli.ts";
 import { promptRow, writeClaude } from "../support/agent-home.ts";
 import { until } from "../support/until.ts";
+import { filesIn, holding } from "./byte-search.ts";
 
 const AT = Date.parse("2026-11-15T10:00:00.000Z");
 /** One word, so that a full-text index holds it whole. */
 const VALUE = "quixote90417zebra";
-
-/** All files below a directory, by their paths in it. */
-function filesIn(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: "utf8" })
-    .filter((name) => statSync(join(directory, name), { throwIfNoEntry: false })?.isFile())
-    .sort();
-}
-
-/** Names of files that have a text, as it is or in base64. */
-function holding(directory: string, text: string): string[] {
-  const inner = Buffer.from(text).toString("base64").slice(4, -4);
-  return filesIn(directory).filter((name) => {
-    const bytes = readFileSync(join(directory, name));
-    return bytes.includes(text) || bytes.includes(inner);
-  });
-}
 
 const LOGS = {
   rye: ["hello-1739012630", ".ai/threads/hello-1739012630/transcript.jsonl"],

@@ -14,5 +14,8 @@ export async function emptyDueTrash(io: Io): Promise<void> {
   const having = roots.filter((root) => existsSync(join(root, ".verbatim/trash")));
   if (having.length === 0) return;
   const { settleTrashes } = await import("../../evidence/removal/session-removal.ts");
-  await settleTrashes(nodeHost, having, Date.now(), (warning) => io.err(`warning: ${warning}`));
+  const { removingAt } = await import("../../guard/removal.ts");
+  const onWarning = (warning: string) => io.err(`warning: ${warning}`);
+  const removing = (root: string) => removingAt(nodeHost, root, onWarning);
+  await settleTrashes(removing, having, Date.now(), onWarning);
 }

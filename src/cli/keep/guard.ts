@@ -66,6 +66,7 @@ export async function runGuard(
       const pass = await guard.once();
       if (isJson) io.out(JSON.stringify({ event: "pass", ...pass }));
       else io.out(`${count(pass.sessions, "session")}, ${count(pass.bytes, "byte")} copied`);
+      if (pass.unwanted > 0 && !isJson) io.out(unwantedText(pass.unwanted));
       const left = (await sending?.send()) ?? 0;
       await guard.compressCold();
       if (pass.sessions === 0)
@@ -160,6 +161,10 @@ function tell(event: Event, isJson: boolean, io: Pick<Io, "out">): void {
   }
 }
 
+function unwantedText(number: number): string {
+  return `${count(number, "session")} not copied: removed with \`verbatim rm\``;
+}
+
 const NOTHING_GUARDED = "nothing is guarded yet: `verbatim guard --once` copies what is there";
 
 export async function printStatus({ options, io }: Run): Promise<number> {
@@ -172,14 +177,17 @@ export async function printStatus({ options, io }: Run): Promise<number> {
     const rewritten = sessions.filter(({ losses }) => losses.length > 0).length;
     const running = await isGuarded(root.directory);
     const { agent, source } = root;
-    const facts = { agent, root: source, sessions: sessions.length, gone, rewritten, running };
+    const removed = root.removed.size;
+    const counts = { sessions: sessions.length, gone, rewritten, removed };
+    const facts = { agent, root: source, ...counts, running };
     if (options.json === true) {
       io.out(JSON.stringify(facts));
       continue;
     }
     io.out(
       `${dialect.program?.label ?? agent} in ${source}: ` +
-        `${count(sessions.length, "session")} kept, ${gone} only here, ${rewritten} rewritten; ` +
+        `${count(sessions.length, "session")} kept, ${gone} only here, ${rewritten} rewritten` +
+        `${removed > 0 ? `, ${removed} removed` : ""}; ` +
         `${running ? "a guard is running" : "no guard is running"}`,
     );
   }

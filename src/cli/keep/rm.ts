@@ -3,13 +3,14 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { Places } from "../../history/places.ts";
+import type { RemovedSession } from "../../history/removal-batch.ts";
 import {
   holdSession,
-  type RemovedSession,
   releaseSession,
   removedSessions,
-  removeSessionNamed,
+  removeSessions,
 } from "../../history/removals.ts";
+import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { safeLine } from "../../sessions/render/text.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
@@ -20,7 +21,7 @@ import { chosenSessions } from "../look/chosen-sessions.ts";
 import { countText } from "../serve/findings-report.ts";
 
 const EXIT_REFUSED = 7;
-const RULES = ["olderThan", "largerThan", "agent", "project"] as const;
+const RULES = ["olderThan", "largerThan", "agent", "project", "tag"] as const;
 const UNITS: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9 };
 
 export async function runRm(run: Run): Promise<number> {
@@ -114,45 +115,75 @@ async function removeAll(
   const question = `Remove ${countText(names.length, "session")} ${where}?`;
   const mustAsk = !isDry && (isPurge || chosen !== null);
   if (mustAsk && !(await isAgreed(run, question))) return EXIT_DECLINED;
-  let [count, bytes, refused] = [0, 0, 0];
-  for (const [n, name] of names.entries()) {
-    try {
-      const removed = await removeSessionNamed(places, name, {
-        purge: isPurge,
-        reason: textOption("--reason", options.reason) ?? "",
-        revokeShares: options.revokeShares === true,
-        leaveForks: options.leaveForks === true,
-        dryRun: isDry,
-      });
-      const size = isDry ? (chosen?.[n]?.size ?? 0) : removed.bytes;
-      count++;
-      bytes += size;
-      if (options.json === true)
-        await io.print(jsonLine({ ...removed, bytes: size, dryRun: isDry }));
+  const counts = { removed: 0, bytes: 0, refused: 0, agents: 0 };
+  const how = {
+    purge: isPurge,
+    reason: textOption("--reason", options.reason) ?? "",
+    revokeShares: options.revokeShares === true,
+    leaveForks: options.leaveForks === true,
+    dryRun: isDry,
+  };
+  await removeSessions(places, chosen ? childrenFirst(chosen) : names, how, {
+    onRemoved: async (removed) => {
+      counts.removed++;
+      counts.bytes += removed.bytes;
+      if (options.json === true) await io.print(jsonLine({ ...removed, dryRun: isDry }));
       else io.out(safeLine(resultText(removed, isDry)));
-    } catch (cause) {
+    },
+    onRefused: (cause) => {
       if (!(cause instanceof VerbatimError) || chosen === null) throw cause;
-      refused++;
-      io.err(`${cause.message} (${cause.code})`);
-    }
-  }
-  if (chosen !== null) {
-    const left = refused === 0 ? "" : `; ${refused} refused`;
-    const done = isDry ? "would be removed" : "removed";
-    io.err(`${countText(count, "session")} ${done} ${where}, ${bytes} bytes${left}`);
-  }
-  return refused > 0 && !isDry ? EXIT_REFUSED : 0;
+      const isAgents = "obstacle" in cause.details && cause.details.obstacle === "not ours";
+      if (isAgents) counts.agents++;
+      else counts.refused++;
+      if (!isAgents) io.err(`${cause.message} (${cause.code})`);
+    },
+  });
+  if (chosen !== null) io.err(summaryText(counts, `${isDry ? "would be " : ""}removed ${where}`));
+  return counts.refused > 0 && !isDry ? EXIT_REFUSED : 0;
+}
+
+/** A session from which another began is refused while that one is there. */
+function childrenFirst(sessions: readonly SessionSummary[]): FoundSession[] {
+  const isChild = ({ parent }: SessionSummary) => parent !== null;
+  const ordered = [...sessions.filter(isChild), ...sessions.filter((each) => !isChild(each))];
+  return ordered.map(({ dialect, root, id, path }) => ({ dialect, root, id, path }));
+}
+
+interface Counts {
+  readonly removed: number;
+  readonly bytes: number;
+  readonly refused: number;
+  /** Sessions that only their agents have: no rule means them. */
+  readonly agents: number;
+}
+
+function summaryText({ removed, bytes, refused, agents }: Counts, done: string): string {
+  const left = refused === 0 ? "" : `; ${refused} refused`;
+  const agentsText = agents === 0 ? "" : `; ${agents} left, which only their agents have`;
+  return `${countText(removed, "session")} ${done}, ${bytes} bytes${left}${agentsText}`;
 }
 
 function resultText(removed: RemovedSession, isDry: boolean): string {
-  const { session, until, hasTombstone, revokedShares } = removed;
-  if (isDry) return `${session} would be removed`;
+  const { session, until, hasTombstone, revokedShares, isGuardCopy } = removed;
+  const what = isGuardCopy ? `the guard's copy of ${session}` : session;
+  if (isDry) return `${what} would be removed${agentText(removed)}`;
   const shares = countText(revokedShares.length, "share");
   const revoked = revokedShares.length === 0 ? "" : `; ${shares} revoked`;
-  const tombstone = hasTombstone ? "; `verbatim verify` says that it was deleted" : "";
-  if (until === null) return `${session} is removed for good${revoked}${tombstone}`;
+  const tombstone =
+    hasTombstone && !isGuardCopy ? "; `verbatim verify` says that it was deleted" : "";
+  const more = `${revoked}${tombstone}${agentText(removed)}`;
+  if (until === null) return `${what} is removed for good${more}`;
   const back = `\`verbatim restore ${session}\` brings it back until ${dayOf(until)}`;
-  return `${session} is in the trash; ${back}${revoked}${tombstone}`;
+  return `${what} is in the trash; ${back}${more}`;
+}
+
+/** Where the agent's own file is, which no removal touches. */
+function agentText({ session, until, isGuardCopy, agentFile }: RemovedSession): string {
+  if (!isGuardCopy) return "";
+  if (agentFile === null) return "; its agent's own file is gone";
+  const again = until === null ? `verbatim rm --release ${session}` : "verbatim restore";
+  const stays = `its agent's own file stays, with its text in \`ls\` and \`search\`: ${agentFile}`;
+  return `; ${stays}; it is not copied again until \`${again}\``;
 }
 
 function dayOf(time: string): string {

@@ -40,6 +40,8 @@ export interface GuardRecord {
   readonly losses: readonly Loss[];
   /** The hash of the newest generation when it was last known to be at rest. */
   readonly sha256: string | null;
+  /** The user removed the copy, and wants none. */
+  readonly isRemoved: boolean;
 }
 
 export interface Loss {
@@ -56,6 +58,8 @@ export interface GuardedRoot {
   /** The program's directory. */
   readonly source: string;
   readonly sessions: ReadonlyMap<string, GuardRecord>;
+  /** Sessions of which the user removed the copy. */
+  readonly removed: ReadonlyMap<string, GuardRecord>;
 }
 
 export function guardDirectory(): string {
@@ -117,7 +121,10 @@ function foldJournal(directory: string, text: string): GuardedRoot | null {
       applyEvent(sessions, event);
     }
   }
-  return first && { directory, ...first, sessions };
+  if (first === null) return null;
+  const removed = new Map([...sessions].filter(([, { isRemoved }]) => isRemoved));
+  for (const path of removed.keys()) sessions.delete(path);
+  return { directory, ...first, sessions, removed };
 }
 
 export type JournalEvent = Readonly<Record<string, unknown>>;
@@ -143,7 +150,7 @@ export function applyEvent(sessions: Map<string, GuardRecord>, event: JournalEve
     const kind = event.kind === "rows" ? "rows" : "bytes";
     const mode = typeof event.mode === "number" ? event.mode : null;
     const { losses = [] } = known ?? {};
-    const fresh = { deletedAt: null, isClosed: false, sha256: null, losses };
+    const fresh = { deletedAt: null, isClosed: false, sha256: null, losses, isRemoved: false };
     sessions.set(path, { path, id, generation, kind, mode, ...fresh });
   } else if (known === undefined) {
     return;
@@ -156,6 +163,10 @@ export function applyEvent(sessions: Map<string, GuardRecord>, event: JournalEve
     sessions.set(path, { ...known, deletedAt: at, sha256 });
   } else if (event.event === "source_back") {
     sessions.set(path, { ...known, deletedAt: null, sha256: null });
+  } else if (event.event === "removed" || event.event === "restored") {
+    sessions.set(path, { ...known, isRemoved: event.event === "removed" });
+  } else if (event.event === "released") {
+    sessions.delete(path); // Its next copy is generation 1.
   }
 }
 

@@ -25,19 +25,20 @@ import type { ErasableLog } from "./intent.ts";
 const KEPT_FILES = ["scans.json", "scans-own.json"];
 const REMOVED_AT_ONCE = 10_000;
 
-/** Removes a session from the caches that have text of it. */
-export async function cleanCaches(target: ErasableLog): Promise<void> {
+/** Removes sessions from the caches that have text of them. */
+export async function cleanCaches(targets: readonly ErasableLog[]): Promise<void> {
   const path = catalogPath();
-  const place = { dialect: target.dialect, root: realRoot(target.root) };
-  const { id } = target;
+  const cached = targets.map(({ dialect, root, id }) => {
+    return { place: { dialect, root: realRoot(root) }, id };
+  });
   rmSync(keptListingPath(), { force: true });
   for (const name of KEPT_FILES) rmSync(join(dirname(path), name), { force: true });
-  await removeIndex(leafIndexDirectory(), target);
+  for (const target of targets) await removeIndex(leafIndexDirectory(), target);
   await cleaned(path, async () => {
     const catalog = await Catalog.open(path);
     try {
       return await catalog.attempt((cache) => {
-        removeRows(cache, place, [id]);
+        for (const { place, id } of cached) removeRows(cache, place, [id]);
         return isScrubbed(cache);
       }, false);
     } finally {
@@ -47,7 +48,9 @@ export async function cleanCaches(target: ErasableLog): Promise<void> {
   await cleaned(searchPathNextTo(path), async () => {
     const index = await SearchIndex.open(searchPathNextTo(path));
     try {
-      while (!(await index.remove(place, id, REMOVED_AT_ONCE)));
+      for (const { place, id } of cached) {
+        while (!(await index.remove(place, id, REMOVED_AT_ONCE)));
+      }
       return await index.attempt((cache) => {
         // Deleted words stay in their segments until all of these are merged.
         cache.run("INSERT INTO words (words) VALUES ('optimize')");

@@ -55,7 +55,7 @@ export function carryingOut(host: Host, target: ErasableLog, options: UserOption
     heads: new Heads({ host, stateDirectory: places.stateDirectory, onWarning }),
     verify: async () => (await judging()).optionsFor(target),
     names: () => rootNames(host, target),
-    clean: () => cleanCaches(target),
+    clean: () => cleanCaches([target]),
   };
 }
 

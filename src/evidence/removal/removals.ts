@@ -2,7 +2,7 @@
  * Removals: removes a session, restores it, empties the trash; and finishes what a killed process
  * left of that, from whatever point it reached. Every step can be repeated.
  *
- *   copies in the trash · record · tombstone · the log · the other files · indexes · record
+ *   copies in the trash · record · tombstone, notes · the log · the other files · indexes · record
  *
  * - Until its record is durable a removal changes nothing. From then on it is carried out by
  *   whichever process looks next.
@@ -16,30 +16,39 @@ import { join } from "node:path";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
-import { LogLock } from "../../core/log/lock.ts";
-import type { Heads } from "../../trust/heads/heads.ts";
 import { fileFacts, type Removal, removeIfThere, Trash, type TrashEntry } from "./trash.ts";
 
 /** What removing and restoring sessions of one store needs. */
 export interface Removing {
   readonly host: Host;
   readonly root: string;
-  readonly heads: Pick<Heads, "bury" | "exhume">;
+  /** Keeps writers from the session of this log; refuses with LOG_LOCKED. */
+  readonly lock: (folder: Directory | null, logName: string) => Promise<Locked>;
+  /** Says outside of the store that a session is removed, and takes it back. */
+  readonly bury: (removal: Removal) => Promise<void>;
+  readonly exhume: (removal: Removal) => Promise<void>;
   /** Whether a file may belong to the session: a planted record names others. */
   readonly isOwn: (removal: Removal, name: string) => Promise<boolean>;
-  /** Removes the session from the indexes that have text of it. */
-  readonly clean: (removal: Removal) => Promise<void>;
+  /** Removes the sessions from the indexes that have text of them. */
+  readonly clean: (removals: readonly Removal[]) => Promise<void>;
+}
+
+export interface Locked {
+  close(): void | Promise<void>;
 }
 
 /** What is to be removed; the caller holds the session's lock. */
 export type Intended = Omit<Removal, "state" | "files"> & { readonly names: readonly string[] };
 
-/** Removes a session. Refuses, and changes nothing, if there is no room in the trash. */
+/**
+ * Removes a session's files; `finishRemovals` does the rest. Refuses, and changes nothing, if there
+ * is no room in the trash.
+ */
 export async function removeFiles(
   removing: Removing,
   key: string,
   { names, ...facts }: Intended,
-): Promise<Removal> {
+): Promise<TrashEntry> {
   const { host, root } = removing;
   return Trash.locked(host, root, async (trash) => {
     const folder = await host.files.openDirectory(join(root, facts.folder), {
@@ -62,34 +71,59 @@ export async function removeFiles(
       }
       const removal: Removal = { state: "removing", ...facts, files };
       await carryOut(removing, trash, { key, removal });
-      return removal;
+      return { key, removal };
     } finally {
       folder.close();
     }
   });
 }
 
-/** Removes what the record states; the caller holds the locks of trash and session. */
+/** Cleans the indexes once for all of these removals, whose files are gone. */
+export async function finishRemovals(
+  removing: Removing,
+  removals: readonly TrashEntry[],
+): Promise<void> {
+  if (removals.length === 0) return;
+  await removing.clean(removals.map(({ removal }) => removal));
+  await Trash.locked(removing.host, removing.root, (trash) => finish(trash, removals));
+}
+
+/** Another process may have finished some, and restored them. */
+async function finish(trash: Trash, removals: readonly TrashEntry[]): Promise<void> {
+  const entries = await trash.entries();
+  const states = new Map(entries.map(({ entry }) => [entry?.key, entry?.removal.state]));
+  for (const { key, removal } of removals) {
+    if (states.get(key) !== "removing") continue;
+    if (removal.until === null) await trash.drop(key);
+    else await trash.write({ key, removal: { ...removal, state: "trash" } });
+  }
+}
+
+/**
+ * Removes the files that the record states; the caller holds the locks of trash and session. False:
+ * the session was continued, and the removal is undone.
+ */
 async function carryOut(
-  { host, root, heads, clean }: Removing,
+  { host, root, bury }: Removing,
   trash: Trash,
   { key, removal }: TrashEntry,
-): Promise<void> {
+): Promise<boolean> {
   const folder = await openIfAny(host, root, removal.folder);
   try {
     const [log] = removal.files;
     const present = folder && log ? await fileFacts(folder, log.name) : null;
-    if (present && present.sha256 !== log?.sha256) return await trash.drop(key);
-    await heads.bury(removal.tombstones);
+    if (present && present.sha256 !== log?.sha256) {
+      await trash.drop(key);
+      return false;
+    }
+    await bury(removal);
     for (const { name, sha256 } of folder ? removal.files : []) {
       const facts = await fileFacts(folder as Directory, name);
       if (facts?.sha256 === sha256) removeIfThere(folder as Directory, name);
     }
     await folder?.sync();
-    await clean(removal);
-    if (removal.until === null) await trash.drop(key);
-    else await trash.write({ key, removal: { ...removal, state: "trash" } });
     if (folder && log) removeLeftDirectory(folder, log.name, removal.id);
+    return true;
   } finally {
     folder?.close();
   }
@@ -128,7 +162,7 @@ export async function restoreFiles(removing: Removing, key: string): Promise<Rem
 
 /** Copies the files back, the log last. False, and nothing is changed, if others are in the way. */
 async function carryBack(
-  { host, root, heads }: Removing,
+  { host, root, lock, exhume }: Removing,
   trash: Trash,
   { key, removal }: TrashEntry,
   isFirst: boolean,
@@ -136,9 +170,9 @@ async function carryBack(
   const [log] = removal.files;
   const path = join(root, removal.folder);
   const folder = await host.files.openDirectory(path, { create: true, root });
-  const lock = log && new LogLock(host, folder, log.name);
+  let locked: Locked | undefined;
   try {
-    await lock?.acquire(0);
+    locked = await lock(folder, log?.name ?? "");
     const present = log ? await fileFacts(folder, log.name) : null;
     if (present && (isFirst || present.sha256 !== log?.sha256)) return false;
     const names = new Set(folder.names());
@@ -148,11 +182,11 @@ async function carryBack(
       if ((await fileFacts(folder, name)) === null) await trash.giveBack(key, n, folder, name);
     }
     await folder.sync();
-    await heads.exhume(removal.tombstones);
+    await exhume(removal);
     await trash.drop(key);
     return true;
   } finally {
-    lock?.close();
+    await locked?.close();
     folder.close();
   }
 }
@@ -174,16 +208,21 @@ export async function settleTrash(
   const { host, root } = removing;
   return Trash.locked(host, root, async (trash) => {
     const settled: Removal[] = [];
+    const removed: TrashEntry[] = [];
     for (const { path, entry } of await trash.entries()) {
       try {
         if (entry === null) throw new Error("it is not a record of a removal");
-        if (await settle(removing, trash, entry, nowMs)) settled.push(entry.removal);
+        if (!(await settle(removing, trash, entry, nowMs))) continue;
+        settled.push(entry.removal);
+        if (entry.removal.state === "removing") removed.push(entry);
       } catch (cause) {
         if (cause instanceof VerbatimError && cause.code === "LOG_LOCKED") continue;
         const reason = cause instanceof Error ? cause.message : String(cause);
         onWarning(`${path} is left as it is: ${reason}`);
       }
     }
+    if (removed.length > 0) await removing.clean(removed.map(({ removal }) => removal));
+    await finish(trash, removed);
     await trash.dropUnrecorded();
     return settled;
   });
@@ -211,13 +250,12 @@ async function settle(
   }
   const { host, root } = removing;
   const folder = await openIfAny(host, root, removal.folder);
-  const lock = folder && new LogLock(host, folder, removal.files[0]?.name ?? "");
+  let locked: Locked | undefined;
   try {
-    await lock?.acquire(0);
-    await carryOut(removing, trash, entry);
-    return true;
+    locked = await removing.lock(folder, removal.files[0]?.name ?? "");
+    return await carryOut(removing, trash, entry);
   } finally {
-    lock?.close();
+    await locked?.close();
     folder?.close();
   }
 }

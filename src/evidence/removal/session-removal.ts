@@ -11,17 +11,20 @@ import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
 import { nodeSurroundings } from "../../core/base/node-surroundings.ts";
 import { holdLog } from "../../core/log/held-log.ts";
+import { LogLock } from "../../core/log/lock.ts";
 import { dialectNamed, loadDialects } from "../../dialects/all.ts";
 import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { isReceived } from "../../sessions/list/whose.ts";
+import { removeNoteLines, returnNoteLines } from "../../sessions/notes/notes-file.ts";
 import { Heads } from "../../trust/heads/heads.ts";
 import { rootNames } from "../../trust/heads/session-head.ts";
-import { signTombstones } from "../../trust/heads/tombstones.ts";
+import { type Burial, signTombstones } from "../../trust/heads/tombstones.ts";
 import { loadSigner } from "../../trust/keys/keys.ts";
+import type { Pin } from "../../trust/proof/pin.ts";
 import { byLog, isOurs, loadOwnFiles, logNameOf, storeFiles } from "../doctor/own-names.ts";
 import { cleanCaches } from "../erase/clean-caches.ts";
 import { type Removing, removeFiles, settleTrash } from "./removals.ts";
-import { hasTrash, newTrashKey, type Removal } from "./trash.ts";
+import { hasTrash, newTrashKey, type Removal, type TrashEntry } from "./trash.ts";
 
 /** Days in the trash, unless the user set others. */
 export const TRASH_DAYS = 30;
@@ -34,6 +37,8 @@ export interface RemovalRequest {
   /** Days in the trash; null: for good. */
   readonly days: number | null;
   readonly nowMs: number;
+  /** Lines of the user's notes about it, which go with it. */
+  readonly notes: readonly string[];
   /** Called with the session's lock held, before anything is changed; may refuse. */
   readonly begin: () => Promise<void>;
   readonly onWarning: (warning: string) => void;
@@ -50,13 +55,16 @@ export async function isOwnSession({ dialect, root, id, path }: FoundSession): P
   return isOurs(dialect, files.get(basename(path)) ?? []);
 }
 
-/** Removes a session of one of our stores. Refuses with LOG_LOCKED while it is written. */
+/**
+ * Removes the files of a session of one of our stores; `finishRemovals` does the rest. Refuses with
+ * LOG_LOCKED while it is written.
+ */
 export async function removeSession(
-  host: Host,
+  removing: Removing,
   { dialect, root, id }: OwnSession,
   request: RemovalRequest,
-): Promise<Removal> {
-  const { onWarning, nowMs, by, reason, days } = request;
+): Promise<TrashEntry> {
+  const { host } = removing;
   await loadOwnFiles();
   const logId = dialectNamed(dialect).naming.logPath(id).join("/");
   const logName = basename(logId);
@@ -66,33 +74,46 @@ export async function removeSession(
     const names = held.place.directory.names().filter((name) => {
       return name !== logName && !name.endsWith(".lock") && logNameOf(dialect, name) === logName;
     });
-    const heads = headsOf(host, onWarning);
-    const pins = await heads.pinsOf(await rootNames(host, { dialect, root }), id);
-    const burial = { at: new Date(nowMs).toISOString(), by, reason };
-    const tombstones =
-      pins.length === 0
-        ? []
-        : await signTombstones(pins, burial, await loadSigner(host, userPaths()));
-    return await removeFiles(removingIn(host, root, onWarning), newKey(nowMs), {
-      ...burial,
-      until: untilOf(nowMs, days),
+    return await removeNamed(removing, request, {
       dialect,
       id,
       folder: dirname(logId),
       names: [logName, ...names],
-      tombstones,
+      signed: [{ dialect, id }],
     });
   } finally {
     held.close();
   }
 }
 
-export function untilOf(nowMs: number, days: number | null): string | null {
-  return days === null ? null : new Date(nowMs + days * DAY_MS).toISOString();
+interface NamedFiles extends Pick<Removal, "dialect" | "id" | "folder"> {
+  /** The log first. */
+  readonly names: readonly string[];
+  /** As pinned heads name what is removed. */
+  readonly signed: readonly { readonly dialect: string; readonly id: string }[];
 }
 
-export function newKey(nowMs: number): string {
-  return newTrashKey(nowMs, randomBytes(4).toString("hex"));
+/** Removes files of a session that the caller has locked, with tombstones of its pinned heads. */
+export async function removeNamed(
+  removing: Removing,
+  { onWarning, nowMs, by, reason, days, notes }: RemovalRequest,
+  { signed, ...files }: NamedFiles,
+): Promise<TrashEntry> {
+  const { host, root } = removing;
+  const heads = headsOf(host, onWarning);
+  const pins: Pin[] = [];
+  for (const { dialect, id } of signed) {
+    pins.push(...(await heads.pinsOf(await rootNames(host, { dialect, root }), id)));
+  }
+  const at = new Date(nowMs).toISOString();
+  const burial: Burial = { at, by, reason };
+  const tombstones =
+    pins.length === 0
+      ? []
+      : await signTombstones(pins, burial, await loadSigner(host, userPaths()));
+  const until = days === null ? null : new Date(nowMs + days * DAY_MS).toISOString();
+  const key = newTrashKey(nowMs, randomBytes(4).toString("hex"));
+  return removeFiles(removing, key, { ...burial, until, ...files, tombstones, notes });
 }
 
 /** Removing and restoring in one store. */
@@ -104,13 +125,44 @@ export function removingIn(
   return {
     host,
     root,
-    heads: headsOf(host, onWarning),
+    ...outsideRecords(host, onWarning),
+    lock: async (folder, logName) => {
+      if (folder === null) return { close() {} };
+      const lock = new LogLock(host, folder, logName);
+      await lock.acquire(0).catch((cause: unknown) => {
+        lock.close();
+        throw cause;
+      });
+      return lock;
+    },
     isOwn: (removal, name) => isOwnFile(removal, name),
-    clean: async ({ dialect, id }) => {
+    clean: async (removals) => {
       await loadOwnFiles();
-      const logId = dialectNamed(dialect).naming.logPath(id).join("/");
-      await cleanCaches({ dialect, root, logId, id });
-      await storeFiles(dialect)?.forget({ root }, id);
+      await cleanCaches(removals.map((removal) => cachedAs(removal, root)));
+      for (const { dialect, id } of removals) await storeFiles(dialect)?.forget({ root }, id);
+    },
+  };
+}
+
+/** The session of a removal as the caches have it, for one of the roots that list it. */
+export function cachedAs({ dialect, id }: Pick<Removal, "dialect" | "id">, root: string) {
+  return { dialect, root, id, logId: dialectNamed(dialect).naming.logPath(id).join("/") };
+}
+
+/** Tombstones and notes: what is kept of a session outside of its store. */
+export function outsideRecords(
+  host: Host,
+  onWarning: (warning: string) => void,
+): Pick<Removing, "bury" | "exhume"> {
+  const heads = headsOf(host, onWarning);
+  return {
+    bury: async ({ tombstones, notes }) => {
+      await heads.bury(tombstones);
+      await removeNoteLines(host, notes);
+    },
+    exhume: async ({ tombstones, notes }) => {
+      await heads.exhume(tombstones);
+      await returnNoteLines(host, notes);
     },
   };
 }
@@ -128,7 +180,7 @@ async function isOwnFile({ dialect, id, folder }: Removal, name: string): Promis
 
 /** Finishes and empties the trash of these stores; one that fails is reported. */
 export async function settleTrashes(
-  host: Host,
+  removingAt: (root: string) => Removing,
   roots: Iterable<string>,
   nowMs: number,
   onWarning: (warning: string) => void,
@@ -137,7 +189,7 @@ export async function settleTrashes(
     if (!hasTrash(root)) continue;
     try {
       await loadDialects();
-      await settleTrash(removingIn(host, root, onWarning), nowMs, onWarning);
+      await settleTrash(removingAt(root), nowMs, onWarning);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       onWarning(`the trash of ${root} is not emptied: ${reason}`);

@@ -9,7 +9,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, lutimesSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf } from "../../core/base/errors.ts";
 import { openAgain, openIfThere, writeAll } from "../../core/base/file-steps.ts";
@@ -47,6 +47,8 @@ export interface Removal {
   /** The log first. */
   readonly files: readonly RemovedFile[];
   readonly tombstones: readonly Pin[];
+  /** Lines of the user's file of notes about it. */
+  readonly notes: readonly string[];
 }
 
 /** A removal, and its name in the trash. */
@@ -114,9 +116,9 @@ export class Trash {
   }
 
   async write({ key, removal }: TrashEntry): Promise<void> {
-    const { tombstones, ...rest } = removal;
-    const lines = tombstones.map(pinFields);
-    const record = { verbatim: "removal", v: 1, ...rest, tombstones: lines };
+    const { tombstones, notes, ...rest } = removal;
+    const lines = { tombstones: tombstones.map(pinFields), ...(notes.length > 0 && { notes }) };
+    const record = { verbatim: "removal", v: 1, ...rest, ...lines };
     await replaceFileDurably(this.#directory, key + RECORD, `${JSON.stringify(record)}\n`);
   }
 
@@ -178,7 +180,7 @@ export function newTrashKey(nowMs: number, random: string): string {
   return `${time}-${random}`;
 }
 
-/** The file has its name once it is whole and synced. */
+/** The file has its name once it is whole and synced, with the modification time of the other. */
 async function copyFile(
   from: Directory,
   name: string,
@@ -200,6 +202,8 @@ async function copyFile(
     } finally {
       copy.close();
     }
+    const { atime, mtime } = lstatSync(join(from.path, name));
+    lutimesSync(join(to.path, `${toName}.tmp`), atime, mtime);
     to.rename(`${toName}.tmp`, toName);
     return hashed;
   } finally {
@@ -249,16 +253,18 @@ function removalIn(text: string): Removal | null {
   }
   if (!isObject(value) || value.verbatim !== "removal" || value.v !== 1) return null;
   const { state, at, by, reason, until, dialect, id, folder, files, tombstones } = value;
+  const { notes = [] } = value;
   const isText = (each: unknown) => typeof each === "string";
   if (state !== "removing" && state !== "trash" && state !== "restoring") return null;
   if (![at, by, reason, dialect, id, folder].every(isText)) return null;
   if (until !== null && !isText(until)) return null;
   if (!Array.isArray(files) || files.length === 0 || !files.every(isFile)) return null;
   if (!Array.isArray(tombstones)) return null;
+  if (!Array.isArray(notes) || !notes.every(isText)) return null;
   const pins = tombstones.map((each) => readPin(each).pin);
   if (pins.some((pin) => pin === null)) return null;
-  const removal = { state, at, by, reason, until, dialect, id, folder, files, tombstones: pins };
-  return removal as unknown as Removal;
+  const removal = { state, at, by, reason, until, dialect, id, folder, files, notes };
+  return { ...removal, tombstones: pins } as unknown as Removal;
 }
 
 /** A name is one segment: a planted record reaches no file elsewhere. */

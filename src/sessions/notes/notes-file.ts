@@ -106,12 +106,55 @@ export async function changeNotes(
     if (entry !== null) refuseTooMany(others, subject);
     const own = { subject, entry, at: new Date(nowMs()).toISOString(), ...state };
     const line = isEmpty(state) ? [] : [Buffer.from(noteLineText(own))];
-    const bytes = [...others.map((each) => each.bytes), ...line].flatMap((each) => [each, END]);
-    const text = Buffer.concat(bytes);
-    if (text.length > NOTES_BYTES_MAX)
-      throw refused(path, `it would be over ${NOTES_BYTES_MAX} bytes`);
+    const text = fileOf(path, [...others.map(({ bytes }) => bytes), ...line]);
     await replaceFileDurably(directory, basename(path), text);
   });
+}
+
+/** The lines about a session and its entries. */
+export function noteLinesOf(subject: NoteSubject, path = notesPath()): string[] {
+  const own = linesOf(path).filter(({ note }) => note && keyOf(note.subject) === keyOf(subject));
+  return own.map(textOf);
+}
+
+/** Removes exactly these lines. */
+export async function removeNoteLines(host: Host, texts: readonly string[]): Promise<void> {
+  const removed = new Set(texts);
+  await replaceLines(host, texts, (lines) => lines.filter((line) => !removed.has(textOf(line))));
+}
+
+/** Puts lines back, but those on what has notes again. */
+export async function returnNoteLines(host: Host, texts: readonly string[]): Promise<void> {
+  await replaceLines(host, texts, (lines) => {
+    const isThere = ({ subject, entry }: NoteLine) =>
+      lines.some(({ note }) => note !== null && isAbout(note, subject, entry));
+    const returned = texts.map((text) => ({ bytes: Buffer.from(text), note: noteLineIn(text) }));
+    return [...lines, ...returned.filter(({ note }) => note !== null && !isThere(note))];
+  });
+}
+
+/** For no texts nothing is read or written. */
+async function replaceLines(
+  host: Host,
+  texts: readonly string[],
+  change: (lines: readonly FileLine[]) => readonly FileLine[],
+): Promise<void> {
+  if (texts.length === 0) return;
+  const path = notesPath();
+  await withLockedDirectory(host, dirname(path), LOCK_STEM, async (directory) => {
+    const bytes = change(linesOf(path)).map((line) => line.bytes);
+    await replaceFileDurably(directory, basename(path), fileOf(path, bytes));
+  });
+}
+
+function textOf({ bytes }: FileLine): string {
+  return Buffer.from(bytes).toString("utf8");
+}
+
+function fileOf(path: string, lines: readonly Uint8Array[]): Uint8Array {
+  const text = Buffer.concat(lines.flatMap((line) => [line, END]));
+  if (text.length <= NOTES_BYTES_MAX) return text;
+  throw refused(path, `it would be over ${NOTES_BYTES_MAX} bytes`);
 }
 
 const END = Uint8Array.of(LF);
