@@ -6,6 +6,7 @@ import { followEvents, type SessionEvent, type SessionFollowOptions } from "./fo
 import type { NotesRequest, SessionNotesItem } from "./note-shapes.ts";
 import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
+import type { RetentionReport } from "./retention-shapes.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
 import type {
   CheckpointPage,
@@ -168,6 +169,7 @@ const FOLLOWED: OptionKinds<SessionFollowOptions> = {
 
 const ROOT = "/v1/sessions";
 const SEARCH = "/v1/search";
+const RETENTION = "/v1/retention";
 
 export class SessionsClient {
   readonly #requester: Requester;
@@ -203,6 +205,11 @@ export class SessionsClient {
     const { signal, ...options } = given;
     const asking = { query: { q: query, ...options }, ...(signal && { signal }) };
     return this.#requester.json(SEARCH, asking);
+  }
+
+  /** The rule by which the server deletes received sessions, and what it deleted. */
+  async retention(): Promise<RetentionReport> {
+    return this.#requester.json(RETENTION);
   }
 
   async get(id: string): Promise<SessionHead> {

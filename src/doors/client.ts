@@ -22,6 +22,7 @@ export type {
   ToolCalls,
 } from "../client/outline-shapes.ts";
 export type { ClientOptions } from "../client/request.ts";
+export type { RetentionReport, RetiredSession } from "../client/retention-shapes.ts";
 export type {
   LeftOut,
   SearchHit,

@@ -237,6 +237,7 @@ async function openStore(options: ServeOptions, { metrics }: Front): Promise<Str
   const shared = {
     limits: { queueRequestsMax: queuedAppendsMax, queueBytesMax: queuedBytesMax },
     signing: options.sign === true ? await signerOf(options) : undefined,
+    keepDeletedMs: options.keepReceivedMs === undefined ? undefined : 0,
     onBatch: (report: BatchReport) => metrics.batch(report),
   };
   const openFiles = () => {

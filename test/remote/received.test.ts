@@ -245,7 +245,9 @@ test("a session that is deleted while it is copied is no fault, and leaves no co
   };
   const faults: unknown[] = [];
   const onFault = (_: string, cause: unknown) => faults.push(cause);
-  const received = await ReceivedSessions.open({ host: nodeHost, store, dataDirectory, onFault });
+  const onDeleted = async () => {};
+  const copying = { host: nodeHost, store, dataDirectory, onDeleted, onFault };
+  const received = await ReceivedSessions.open(copying);
   await received.settled();
   const files = readdirSync(join(dataDirectory, ".received"), { recursive: true }).map(String);
   assert.deepEqual([faults, files.filter((name) => name.endsWith(".jsonl"))], [[], []]);

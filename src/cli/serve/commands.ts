@@ -42,6 +42,10 @@ export const serve: CliCommand = {
       isRepeatable: true,
     },
     {
+      flags: "--keep-received <age>",
+      summary: "delete sessions that machines sent so long after their last change, such as 180d",
+    },
+    {
       flags: "--long-poll-timeout <ms>",
       summary: "how long a read waits for new data",
       default: "20000",

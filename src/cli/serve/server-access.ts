@@ -10,6 +10,7 @@ import {
   wholeNumber,
 } from "../command/command.ts";
 
+const UNIT_MS: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000 };
 const CONNECTIONS_MAX = 1_000_000;
 
 export const ACCESS_OPTIONS: readonly CommandOption[] = [
@@ -42,12 +43,14 @@ export const ACCESS_OPTIONS: readonly CommandOption[] = [
 export function accessSettings(options: Run["options"]) {
   const { maxConnections, maxReaders } = options;
   const publicUrl = textOption("--public-url", options.publicUrl);
+  const keepReceivedMs = ageOf(textOption("--keep-received", options.keepReceived));
   return {
     allowOrigins: originList(textOption("--allow-origin", options.allowOrigin)),
     allowHosts: hostList(textOption("--allow-host", options.allowHost)),
     connectionsMax: wholeNumber("--max-connections", maxConnections, 1, CONNECTIONS_MAX),
     liveReadersMax: wholeNumber("--max-readers", maxReaders, 1, CONNECTIONS_MAX),
     ...(publicUrl === undefined ? {} : { publicUrl: checkedUrl(publicUrl) }),
+    ...(keepReceivedMs === undefined ? {} : { keepReceivedMs }),
     ...tlsOf(options),
   } satisfies Partial<ServeOptions>;
 }
@@ -91,4 +94,12 @@ function listed(
 function checkedUrl(text: string): string {
   if (/^https?:\/\/[^/\s?#]+(?:\/[^\s?#]*)?$/.test(text)) return text.replace(/\/+$/, "");
   throw new UsageError(`--public-url takes a URL such as https://streams.example.com, not ${text}`);
+}
+
+/** At least a minute. */
+function ageOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, count = "", unit = ""] = /^([1-9]\d{0,5})([dhm])$/.exec(text) ?? [];
+  if (count !== "") return Number(count) * (UNIT_MS[unit] ?? 0);
+  throw new UsageError(`--keep-received takes an age such as 180d, 12h or 30m, not ${text}`);
 }

@@ -77,11 +77,23 @@ export function streamOf(store: SentStore, path: string): string {
     const reason = `its log would be named like a sidecar (${SIDECAR_ENDING})`;
     throw new VerbatimError("BAD_ID", `${path} cannot be sent: ${reason}`, { id: path, reason });
   }
-  return `${pathOfStore(store)}/${path.replace(ESCAPED, (each) => encodeURIComponent(each))}`;
+  return `${pathOfStore(store)}/${escaped(path)}`;
+}
+
+function escaped(path: string): string {
+  return path.replace(ESCAPED, (each) => encodeURIComponent(each));
 }
 
 export function sidecarStreamOf(stream: string): string {
   return sidecarOf(stream);
+}
+
+/** The stream of a copied file, by its path below the directory of received sessions. */
+export function streamOfCopy(path: string): string {
+  const segments = path.split("/");
+  const folders = segments[1]?.startsWith("@") ? 4 : 2;
+  const [above, below] = [segments.slice(0, folders), segments.slice(folders).join("/")];
+  return [SESSIONS_PATH, ...above, escaped(below)].join("/");
 }
 
 /** What a stream holds; null if it is no file of a session. */

@@ -69,7 +69,8 @@ const PUBLIC: ReadonlySet<string> = new Set([
 /** Writes into the user's own file of notes. */
 const NOTES_ROUTE = /^\/v1\/sessions\/[^/]+\/notes$/;
 /** What is stored in sessions, or about them. */
-const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|masked)(?:\/|$)/;
+const SESSION_ROUTES =
+  /^\/v1\/(?:sessions|search|usage|tools|demo|shares|masked|retention)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**

@@ -11,10 +11,13 @@
  * - A copy holds the first bytes of its stream. What is in it is trusted only if the server that
  *   wrote it stopped in order (`clean.json`), else it is compared with the stream at the start.
  * - A sidecar is never ahead of its log: its end is read first, then the log is copied.
+ * - The copy of a deleted log is emptied at once, and removed when `onDeleted` resolved: a server
+ *   that is killed before finds it without its stream when it starts, and continues.
  * - One server writes the copies: servers that share a database have a data directory each.
  */
 
-import { basename, dirname, join } from "node:path";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
 import type { Host } from "../../core/base/host.ts";
@@ -30,12 +33,13 @@ import {
   sentFilePlaceOf,
   sidecarStreamOf,
   streamOf,
+  streamOfCopy,
 } from "../../guard/remote/session-paths.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { RECEIVED } from "../../sessions/list/whose.ts";
-import { formatOffset, type OffsetToken, parseOffset } from "../../streams/files/offset-token.ts";
 import type { StreamHead, StreamStore } from "../../streams/files/stream-store.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
+import { copyStream } from "./stream-copy.ts";
 
 /** A store of received sessions; `path` is what all its streams begin with. */
 export interface ReceivedStore extends FoundStore {
@@ -46,7 +50,19 @@ export interface ReceivingOptions {
   readonly host: Host;
   readonly store: StreamStore;
   readonly dataDirectory: string;
+  /** The streams of these logs were deleted: nothing else may keep text of them. */
+  readonly onDeleted: (logs: readonly DeletedLog[]) => Promise<void>;
   readonly onFault: (what: string, cause: unknown) => void;
+}
+
+/** A log whose stream was deleted. */
+export interface DeletedLog {
+  readonly stream: string;
+  readonly dialect: string;
+  /** Of the store of its copy. */
+  readonly root: string;
+  /** Its path in there. */
+  readonly logId: string;
 }
 
 const LOCK_NAME = ".received.lock";
@@ -69,6 +85,9 @@ export class ReceivedSessions {
   /** Logs to be copied; a set, so that several appends are one copy. */
   readonly #due = new Set<string>();
   readonly #busy = new Set<string>();
+  /** Deleted logs whose copies are empty, and still to be removed. */
+  #emptied: DeletedLog[] = [];
+  #removing: Promise<void> | null = null;
   readonly #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -104,10 +123,12 @@ export class ReceivedSessions {
   async settled(): Promise<void> {
     await this.#finding;
     this.#start();
-    if (this.#busy.size === 0) return;
-    await new Promise<void>((resolve) => {
-      this.#waiting.push(resolve);
-    });
+    if (this.#busy.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve);
+      });
+    }
+    await this.#removing;
   }
 
   /** Copies that are not complete are continued by the next server. */
@@ -151,11 +172,31 @@ export class ReceivedSessions {
 
   async #findAll(): Promise<void> {
     const prefix = `${SESSIONS_PATH}/`;
+    const listed = new Set<string>();
     for (let after = prefix; !this.#isClosed; ) {
       const heads = await this.#options.store.list({ after, limit: PAGE_STREAMS });
-      for (const { path } of heads) this.#want(path);
+      for (const { path } of heads) {
+        this.#want(path);
+        listed.add(path);
+      }
       after = heads.at(-1)?.path ?? "";
-      if (!after.startsWith(prefix) || heads.length < PAGE_STREAMS) return;
+      if (!after.startsWith(prefix) || heads.length < PAGE_STREAMS) break;
+    }
+    // Also copies of streams that were deleted while no server ran, or just before it was killed.
+    for (const path of this.#copies()) {
+      const stream = streamOfCopy(path);
+      if (!listed.has(stream)) this.#want(stream);
+    }
+  }
+
+  /** All files of copies, by their paths in the directory of received sessions. */
+  #copies(): string[] {
+    try {
+      return readdirSync(this.#root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(this.#root, join(entry.parentPath ?? entry.path, entry.name)));
+    } catch (cause) {
+      return ifMissing(cause) ?? [];
     }
   }
 
@@ -191,7 +232,11 @@ export class ReceivedSessions {
         .finally(() => {
           this.#busy.delete(stream);
           this.#start();
-          if (this.#busy.size === 0) for (const tell of this.#waiting.splice(0)) tell();
+          if (this.#busy.size > 0) return;
+          this.#removing ??= this.#removeEmptied().finally(() => {
+            this.#removing = null;
+          });
+          for (const tell of this.#waiting.splice(0)) tell();
         });
     }
   }
@@ -223,7 +268,16 @@ export class ReceivedSessions {
     try {
       if (head === null) {
         this.#copied.delete(stream);
-        removeIfThere(directory, name);
+        if (place.isSidecar) removeIfThere(directory, name);
+        else if (await emptyIfThere(directory, name)) {
+          const { dialect } = place.store;
+          this.#emptied.push({
+            stream,
+            dialect,
+            root: this.#rootOf(place.store),
+            logId: place.path,
+          });
+        }
         return;
       }
       const { store } = this.#options;
@@ -238,6 +292,31 @@ export class ReceivedSessions {
       }
     } finally {
       directory.close();
+    }
+  }
+
+  /** Many together: what else keeps text of them is written again as a whole. */
+  async #removeEmptied(): Promise<void> {
+    try {
+      for (let logs = this.#emptied; logs.length > 0; logs = this.#emptied) {
+        this.#emptied = [];
+        await this.#options.onDeleted(logs);
+        for (const log of logs) await this.#removeEmpty(log);
+      }
+    } catch (cause) {
+      this.#options.onFault("removing received sessions that were deleted", cause);
+    }
+  }
+
+  /** Not if the stream was created again: then it is copied there. */
+  async #removeEmpty({ stream, root, logId }: DeletedLog): Promise<void> {
+    const path = join(root, logId);
+    const directory = await this.#openDirectory(dirname(path), false).catch(ifMissing);
+    try {
+      const isUsed = this.#busy.has(stream) || this.#due.has(stream) || this.#copied.has(stream);
+      if (!isUsed) removeIfThere(directory as Directory, basename(path));
+    } finally {
+      directory?.close();
     }
   }
 
@@ -283,61 +362,23 @@ function ifMissing(cause: unknown): null {
   throw cause;
 }
 
+/** False: there is no such file. */
+async function emptyIfThere(directory: Directory, name: string): Promise<boolean> {
+  if (!directory.names().includes(name)) return false;
+  const file = directory.open(name, "update");
+  try {
+    file.truncate(0);
+    await file.sync();
+    return true;
+  } finally {
+    file.close();
+  }
+}
+
 function removeIfThere(directory: Directory, name: string): void {
   try {
     directory.remove(name);
   } catch (cause) {
     if (errnoOf(cause) !== "ENOENT") throw cause;
   }
-}
-
-const CHUNK_BYTES = 1024 * 1024;
-
-interface StreamCopyOptions {
-  readonly store: StreamStore;
-  readonly stream: string;
-  /** The copy ends where this head ends. */
-  readonly head: StreamHead;
-  /** The file is known to hold the first bytes of the stream. Else they are compared. */
-  readonly isTrusted: boolean;
-  readonly isStopped: () => boolean;
-}
-
-/**
- * Makes a file, which is open to append, equal to a stream; reads only what it lacks. False: stopped
- * before the end.
- */
-async function copyStream(file: OpenFile, options: StreamCopyOptions): Promise<boolean> {
-  const { store, stream, head, isTrusted, isStopped } = options;
-  const { readSeq, byteOffset: end } = parsed(head.end);
-  const known = isTrusted && file.size() <= end ? file.size() : 0;
-  let from: OffsetToken | "start" = known === 0 ? "start" : formatOffset(readSeq, known);
-  let at = known;
-  while (at < end) {
-    if (isStopped()) return false;
-    const { bytes, next } = await store.read(stream, from, CHUNK_BYTES);
-    if (bytes.length === 0) break;
-    await put(file, bytes.subarray(0, end - at), at);
-    at += bytes.length;
-    from = next;
-  }
-  if (file.size() > end) file.truncate(end);
-  await file.sync();
-  return true;
-}
-
-/** Keeps what is there if it is the same; else replaces everything from there on. */
-async function put(file: OpenFile, bytes: Uint8Array, at: number): Promise<void> {
-  const there = new Uint8Array(Math.max(0, Math.min(bytes.length, file.size() - at)));
-  if (there.length > 0) await file.read(there, at);
-  const isSame = Buffer.compare(there, bytes.subarray(0, there.length)) === 0;
-  if (!isSame) file.truncate(at);
-  let rest = isSame ? bytes.subarray(there.length) : bytes;
-  while (rest.length > 0) rest = rest.subarray(file.write(rest));
-}
-
-function parsed(token: OffsetToken): { readSeq: number; byteOffset: number } {
-  const found = parseOffset(token);
-  if (found === null) throw new TypeError("a head has a valid end");
-  return found;
 }

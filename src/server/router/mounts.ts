@@ -1,7 +1,6 @@
 /** Mounts: all parts of the server, and which of them owns a path. */
 
 import { badOption, nearest } from "../../core/base/choice.ts";
-import { nodeHost } from "../../core/base/node-host.ts";
 import type { ServerContext } from "../context.ts";
 import type { Mount, OpenMount, SharedParts } from "./mount.ts";
 import * as at from "./paths.ts";
@@ -19,14 +18,10 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
     describe: async () => (await import("../subscriptions/route.ts")).SUBSCRIPTIONS,
   },
   received: {
-    prefixes: [], // Agents send them as streams, and they are read as sessions.
+    prefixes: [at.RETENTION_PATH], // Agents send them as streams, and they are read as sessions.
     needs: "sessions",
-    open: async ({ store, options: { dataDirectory }, onFault }) => {
-      const { ReceivedSessions } = await import("../received/received-sessions.ts");
-      const host = nodeHost;
-      const received = await ReceivedSessions.open({ host, store, dataDirectory, onFault });
-      return { close: () => received.close(), parts: { received } };
-    },
+    open: async (context) => (await import("../received/mount.ts")).receivedMount(context),
+    describe: async () => (await import("../received/retention.ts")).RETENTION_ROUTE,
   },
   demo: {
     prefixes: [at.DEMO_PATH],

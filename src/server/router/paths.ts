@@ -32,6 +32,8 @@ export const SHARES_PATH = "/v1/shares";
 /** For everyone who may read the session: its entries, masked. */
 export const MASKED_PATH = "/v1/masked";
 export const WITNESS_ROOT = "/witness";
+/** Which received sessions are deleted. */
+export const RETENTION_PATH = "/v1/retention";
 export const DEMO_PATH = "/v1/demo";
 /** Files of the viewer whose names change with their content. */
 export const ASSET_ROOT = "/assets";

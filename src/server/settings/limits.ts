@@ -51,6 +51,8 @@ export interface ServerSettings {
   readonly graceMs: number;
   /** How often expired streams are deleted. */
   readonly sweepMs: number;
+  /** How often the rule for received sessions is applied, if there is one (`keepReceivedMs`). */
+  readonly retentionMs: number;
   /** Allow webhooks to this machine, for development. */
   readonly allowLocalWebhooks: boolean;
   /** Web pages that may use the server, in addition to those of this machine; "*" for all. */
@@ -86,6 +88,7 @@ export const SERVER_SETTINGS: ServerSettings = {
   keepAliveTimeoutMs: 65_000,
   graceMs: 10_000,
   sweepMs: 30_000,
+  retentionMs: 3_600_000,
   allowLocalWebhooks: false,
   allowOrigins: [],
   allowHosts: [],

@@ -28,6 +28,9 @@ export interface ServerOptions
   readonly sessionRoots?: RootChoice;
 }
 
+/** A shorter age would delete sessions that are being sent. */
+export const KEPT_MS_MIN = 60_000;
+
 type Kinds = Readonly<Record<string, OptionKind>>;
 
 const SERVER_OPTIONS = {
@@ -50,6 +53,7 @@ const SERVER_OPTIONS = {
 /** Options that only one mount reads: without it they are refused. */
 const MOUNT_OPTIONS = {
   subscriptions: { allowLocalWebhooks: "boolean" },
+  received: { keepReceivedMs: "count" },
   sessions: { sessionRoots: "any", sessions: "object" },
   demo: { demo: "boolean" },
   witness: { witness: "text" },
@@ -59,6 +63,7 @@ const OPTIONS: OptionKinds<Required<ServerOptions>> = {
   ...kindsOf(SERVER_SETTINGS),
   ...SERVER_OPTIONS,
   ...MOUNT_OPTIONS.subscriptions,
+  ...MOUNT_OPTIONS.received,
   ...MOUNT_OPTIONS.sessions,
   ...MOUNT_OPTIONS.demo,
   ...MOUNT_OPTIONS.witness,
@@ -98,7 +103,10 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions("openServer", options, OPTIONS);
   checkKind("root", options.root, "text");
   checkChoice("durability", options.durability, DURABILITIES);
-  const { sessionRoots, tls, sessions, mounts } = options;
+  const { sessionRoots, tls, sessions, mounts, keepReceivedMs } = options;
+  if (keepReceivedMs !== undefined && keepReceivedMs < KEPT_MS_MIN) {
+    throw badOption("keepReceivedMs", `must be at least ${KEPT_MS_MIN}: a minute`);
+  }
   const isRoots =
     sessionRoots === undefined || sessionRoots === "found" || sessionRoots.every?.(isText);
   if (!isRoots) throw badOption("sessionRoots", 'must be a list of directories, or "found"');

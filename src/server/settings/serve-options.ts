@@ -40,6 +40,12 @@ export interface ServeOptions extends Partial<ServerSettings> {
   /** How long a statement of that database may take, and connecting to it. Default: 5 seconds. */
   readonly statementMs?: number;
   readonly connectMs?: number;
+  /**
+   * Delete received sessions so long after their last change, at the start and every `retentionMs`;
+   * at least a minute. The bytes of deleted streams are then removed at once, not after 30 days.
+   * Default: never.
+   */
+  readonly keepReceivedMs?: number;
   /** Sign streams with the user's key, which is created if missing. Default: no. */
   readonly sign?: boolean;
   /**
@@ -63,7 +69,7 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly time?: Time;
   /** Called after each request. */
   readonly onRequest?: (record: RequestRecord) => void;
-  /** Called when the server starts, with what its operator should know. Default: ignored. */
+  /** Called with what its operator should know: lowered limits, deleted sessions. Default: ignored. */
   readonly onNote?: (note: string) => void;
   /** Called for each fault of the server; clients only see INTERNAL. Default: ignored. */
   readonly onFault?: (what: string, cause: unknown) => void;

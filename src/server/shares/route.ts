@@ -73,7 +73,7 @@ export async function sharesMount(context: ServerContext, parts: SharedParts): P
 }
 
 /** Without a database, its code is not loaded. */
-async function sharesOf(
+export async function sharesOf(
   { dataDirectory, store }: ServeOptions,
   nowMs: () => number,
 ): Promise<Shares> {

@@ -21,6 +21,7 @@ import {
   jsonMessages,
   sameType,
 } from "../files/json-messages.ts";
+import type { OffsetToken } from "../files/offset-token.ts";
 import { resolveFork } from "../files/reading/forks.ts";
 import type { HandlePool } from "../files/reading/handle-pool.ts";
 import { logFileName } from "../files/stream-path.ts";
@@ -90,9 +91,14 @@ export function decideAppend(deciding: Deciding, path: string, request: AppendRe
   return { outcome: "appended", head, lastSeq: producer?.seq ?? null };
 }
 
-export function decideRemove(deciding: Deciding, path: string): void {
+export function decideRemove(deciding: Deciding, path: string, ifEnd?: OffsetToken): void {
   const { batch, nowMs } = deciding;
   const state = livingStream(path, batch.state(path), deciding.isExpired);
+  if (ifEnd !== undefined && headOf(state).end !== ifEnd) {
+    const reason = "it was changed";
+    const message = `${path} is not deleted: ${reason} since it was read`;
+    throw new VerbatimError("STREAM_CONFLICT", message, { stream: path, reason });
+  }
   batch.add(batch.deletion(state, nowMs));
 }
 

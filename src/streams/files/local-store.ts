@@ -202,8 +202,8 @@ export class LocalStore implements StreamStore {
     return this.#reads.list(request);
   }
 
-  remove(path: string): Promise<void> {
-    return this.#committer.submit(0, (batch) => decideRemove(this.#deciding(batch), path));
+  remove(path: string, ifEnd?: OffsetToken): Promise<void> {
+    return this.#committer.submit(0, (batch) => decideRemove(this.#deciding(batch), path, ifEnd));
   }
 
   touch(path: string): void {

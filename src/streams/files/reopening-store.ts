@@ -19,6 +19,7 @@ import { isSqliteError } from "../../core/sqlite/sqlite.ts";
 import { Watchers } from "../commit/published-streams.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
 import { COMMIT_LIMITS, type LocalStoreOptions } from "./local-store-options.ts";
+import type { OffsetToken } from "./offset-token.ts";
 import type {
   Appended,
   AppendRequest,
@@ -83,8 +84,8 @@ export class ReopeningStore implements StreamStore {
     yield* await this.#using(async (store) => store.messages(path, from));
   }
 
-  remove(path: string): Promise<void> {
-    return this.#using((store) => store.remove(path));
+  remove(path: string, ifEnd?: OffsetToken): Promise<void> {
+    return this.#using((store) => store.remove(path, ifEnd));
   }
 
   list(request: { after?: string | undefined; limit: number }): Promise<readonly StreamHead[]> {

@@ -148,7 +148,8 @@ export interface StreamStore {
   read(path: string, from: ReadFrom, bytesMax: number): Promise<Chunk>;
   /** The messages after `from`, read one by one on demand. */
   messages(path: string, from: ReadFrom): AsyncIterable<StreamMessage>;
-  remove(path: string): Promise<void>;
+  /** With `ifEnd`, only if it still ends there; else STREAM_CONFLICT. */
+  remove(path: string, ifEnd?: OffsetToken): Promise<void>;
   /** Live streams in order of path, after `after`. */
   list(request: {
     readonly after?: string | undefined;

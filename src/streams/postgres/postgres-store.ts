@@ -23,6 +23,7 @@ import {
 import { Watchers } from "../commit/published-streams.ts";
 import { headOf, type StreamState } from "../commit/stream-state.ts";
 import { COMMIT_LIMITS } from "../files/local-store-options.ts";
+import type { OffsetToken } from "../files/offset-token.ts";
 import { checkStreamPath } from "../files/stream-path.ts";
 import type {
   Appended,
@@ -259,9 +260,9 @@ export class PostgresStreams implements PostgresStore {
     return this.#reads.list(request);
   }
 
-  remove(path: string): Promise<void> {
+  remove(path: string, ifEnd?: OffsetToken): Promise<void> {
     return this.#committer.submit({ paths: [path], bytes: 0 }, (decision) =>
-      decideRemove(this.#deciding(decision), path),
+      decideRemove(this.#deciding(decision), path, ifEnd),
     );
   }
 
