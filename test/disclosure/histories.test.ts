@@ -160,18 +160,21 @@ test.each([
   },
 );
 
-test("a spilled string that matches takes the hash of its file along", async () => {
-  const user = new SigningUser();
-  const long = `${"x".repeat(9 * 1024 * 1024)} 48213`;
-  const { target, path } = await user.write({ dialect: "entire" }, [
-    said("short"),
-    said(long),
-    said("end"),
-  ]);
-  const sha256 = /"sha256":"([0-9a-f]{64})"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
-  const shown = await disclose(user, target, { finder: () => [] });
-  assert.ok(shown.bytes.includes(sha256) && sha256.length === 64);
-  const { bytes } = await disclose(user, target);
-  assert.ok(!bytes.includes(sha256));
-  expect(verdictOf(judgeBytes(keysOf(user), bytes))).toBe("verified");
-});
+test.each(["entire", "verbatim"] as const)(
+  "a spilled string that matches takes the hash of its file along (%s)",
+  async (dialect) => {
+    const user = new SigningUser();
+    const long = `${"x".repeat(9 * 1024 * 1024)} 48213`;
+    const { target, path } = await user.write({ dialect }, [
+      said("short"),
+      said(long),
+      said("end"),
+    ]);
+    const sha256 = /"sha256":"([0-9a-f]{64})"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
+    const shown = await disclose(user, target, { finder: () => [] });
+    assert.ok(shown.bytes.includes(sha256) && sha256.length === 64);
+    const { bytes } = await disclose(user, target);
+    assert.ok(!bytes.includes(sha256));
+    expect(verdictOf(judgeBytes(keysOf(user), bytes))).toBe("verified");
+  },
+);

@@ -102,6 +102,31 @@ test.each([
 );
 
 test.each([
+  ["entire", "2026-01-01-a"],
+  ["verbatim", "a"],
+])(
+  "a value in a spill file is erased with the file, and other files stay (%s)",
+  async (dialect, id) => {
+    const user = new Eraser();
+    const long = "x".repeat(9 * 1024 * 1024);
+    await user.record(dialect, id, [`${VALUE} ${long}`, `good morning ${long}`]);
+    await user.record(dialect, `${id}b`, [`good evening ${long}`]);
+    const spills = () => filesIn(user.cwd).filter((path) => path.endsWith(".spill"));
+    const before = spills();
+    assert.equal(before.length, 3);
+    const args = ["redact", id, "--in-place", "--match", VALUE, "--reason", "private", "--yes"];
+    const { code, stderr } = await user.run(args);
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(holding(user.cwd, VALUE), []);
+    const left = spills();
+    assert.equal(left.length, 2);
+    assert.ok(left.every((path) => before.includes(path)));
+    for (const each of [id, `${id}b`])
+      assert.equal((await user.run(["verify", each])).code, 0, each);
+  },
+);
+
+test.each([
   ["rye", "hello-1739012630", ".ai/threads/hello-1739012630/transcript.jsonl"],
   ["entire", "2026-01-01-hello", ".entire/metadata/2026-01-01-hello/full.jsonl"],
   ["verbatim", "hello", ".verbatim/sessions/hello.jsonl"],

@@ -69,10 +69,10 @@ test.each(Object.keys(IDS) as WrittenName[])(
   },
 );
 
-test("an image that is too long for a line is refused, and nothing is written", async () => {
+test("an image that is too long for a line of another format is refused, and nothing is written", async () => {
   const root = tempDirectory();
-  const store = await openStore({ root, durability: "os" });
-  const session = await store.create();
+  const store = await openStore({ dialect: "rye", root, durability: "os" });
+  const session = await store.create({ agent: "cook" });
   await session.append(said({ ...IMAGE, data: "A".repeat(12 * 2 ** 20) }));
   const before = readFileSync(session.path).length;
   await refusal(
@@ -83,22 +83,25 @@ test("an image that is too long for a line is refused, and nothing is written", 
   await store.close();
 });
 
-test("a large image in entire is in a file next to the log, and never left out in silence", async () => {
-  const data = "A".repeat(9 * 2 ** 20);
-  const session = await appended("entire", TEXT, said({ ...IMAGE, data }));
-  const options = { for: "anthropic", allowUnsigned: true, prompt: null } as const;
-  const { messages } = await resume(session, options);
-  assert.ok(JSON.stringify(messages).includes(data));
-  const [short] = await session.last(1);
-  const shown = renderEntry(short ?? assert.fail());
-  assert.match(shown, /\[image image\/png, [\w-]+\.0\.spill\]/);
-  const directory = dirname(session.path);
-  const spill = readdirSync(directory).find((name) => name.endsWith(".spill")) ?? assert.fail();
-  assert.ok(shown.includes(spill));
-  rmSync(join(directory, spill));
-  const { report } = await resume(session, options);
-  assert.deepEqual(
-    report.actions.map(({ why, line }) => `${why} ${line}`),
-    ["bad_line 2"],
-  );
-});
+test.each(["entire", "verbatim"] as const)(
+  "a large image in %s is in a file next to the log, and never left out in silence",
+  async (dialect) => {
+    const data = "A".repeat(16 * 2 ** 20);
+    const session = await appended(dialect, TEXT, said({ ...IMAGE, data }));
+    const options = { for: "anthropic", allowUnsigned: true, prompt: null } as const;
+    const { messages } = await resume(session, options);
+    assert.ok(JSON.stringify(messages).includes(data));
+    const [short] = await session.last(1);
+    const shown = renderEntry(short ?? assert.fail());
+    const [, named = ""] = /\[image image\/png, ([\w-]+\.0\.spill)\]/.exec(shown) ?? [];
+    const directory = dirname(session.path);
+    const spill = readdirSync(directory).find((name) => name.endsWith(".spill")) ?? assert.fail();
+    assert.ok(named !== "" && spill.endsWith(named));
+    rmSync(join(directory, spill));
+    const { report } = await resume(session, options);
+    assert.deepEqual(
+      report.actions.map(({ why, line }) => `${why} ${line}`),
+      ["bad_line 2"],
+    );
+  },
+);

@@ -51,55 +51,82 @@ test.each(Object.entries(SHAPES))(
   },
 );
 
-test("an altered or deleted spill file makes its signed session tampered", async () => {
+const SPILLING = ["entire", "verbatim"] as const;
+
+test.each(SPILLING)(
+  "an altered or deleted spill file makes its signed session tampered (%s)",
+  async (dialect) => {
+    const user = new SigningUser();
+    const long = "x".repeat(9 * 1024 * 1024);
+    const written = await user.write({ dialect }, [said("short"), said(long)]);
+    const { root, id } = written.target;
+    const verdict = async () => {
+      const { verdict, findings } = await verify(id, { root });
+      return [verdict, ...findings.filter((each) => each.verdict).map(({ code }) => code)];
+    };
+    assert.deepEqual(await verdict(), ["verified"]);
+
+    const name = readdirSync(dirname(written.path)).find((each) => each.endsWith(".spill"));
+    const path = join(dirname(written.path), name ?? "");
+    const bytes = readFileSync(path);
+    bytes[100] = 0x79;
+    writeFileSync(path, bytes);
+    assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
+    appendFileSync(path, "x");
+    assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
+    rmSync(path);
+    assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
+  },
+);
+
+test.each(SPILLING)(
+  "a session whose spill file was altered is not signed again (%s)",
+  async (dialect) => {
+    const user = new SigningUser();
+    const long = "x".repeat(9 * 1024 * 1024);
+    const { path, target } = await user.write({ dialect }, [said("short"), said(long)]);
+    const name = readdirSync(dirname(path)).find((each) => each.endsWith(".spill"));
+    const spill = join(dirname(path), name ?? "");
+    const honest = readFileSync(spill);
+    const goOn = async () => {
+      const store = await user.store({ dialect, root: target.root });
+      try {
+        await store.session(target.id).append(said("on it goes"));
+      } finally {
+        await store.close();
+      }
+    };
+    const bytes = Buffer.from(honest);
+    bytes[100] = 0x79;
+    writeFileSync(spill, bytes);
+    const log = readFileSync(path);
+    const { details } = await refusal(goOn(), "CHECKPOINT_MISMATCH");
+    assert.equal(details.verdict, "tampered");
+    assert.ok(readFileSync(path).equals(log), "and nothing is written");
+
+    writeFileSync(spill, honest);
+    await goOn();
+    assert.equal((await verify(target.id, { root: target.root })).verdict, "verified");
+  },
+);
+
+test("a server's copy, which lacks the spill files, is verified and reports that they are missing", async () => {
   const user = new SigningUser();
-  const long = "x".repeat(9 * 1024 * 1024);
-  const written = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
-  const { root, id } = written.target;
-  const verdict = async () => {
-    const { verdict, findings } = await verify(id, { root });
-    return [verdict, ...findings.filter((each) => each.verdict).map(({ code }) => code)];
-  };
-  assert.deepEqual(await verdict(), ["verified"]);
-
-  const name = readdirSync(dirname(written.path)).find((each) => each.endsWith(".spill"));
-  const path = join(dirname(written.path), name ?? "");
-  const bytes = readFileSync(path);
-  bytes[100] = 0x79;
-  writeFileSync(path, bytes);
-  assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
-  appendFileSync(path, "x");
-  assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
-  rmSync(path);
-  assert.deepEqual(await verdict(), ["tampered", "SPILL_CHANGED"]);
-});
-
-test("a session whose spill file was altered is not signed again", async () => {
-  const user = new SigningUser();
-  const long = "x".repeat(9 * 1024 * 1024);
-  const { path, target } = await user.write({ dialect: "entire" }, [said("short"), said(long)]);
-  const name = readdirSync(dirname(path)).find((each) => each.endsWith(".spill"));
-  const spill = join(dirname(path), name ?? "");
-  const honest = readFileSync(spill);
-  const goOn = async () => {
-    const store = await user.store({ dialect: "entire", root: target.root });
-    try {
-      await store.session(target.id).append(said("on it goes"));
-    } finally {
-      await store.close();
-    }
-  };
-  const bytes = Buffer.from(honest);
-  bytes[100] = 0x79;
-  writeFileSync(spill, bytes);
-  const log = readFileSync(path);
-  const { details } = await refusal(goOn(), "CHECKPOINT_MISMATCH");
-  assert.equal(details.verdict, "tampered");
-  assert.ok(readFileSync(path).equals(log), "and nothing is written");
-
-  writeFileSync(spill, honest);
-  await goOn();
-  assert.equal((await verify(target.id, { root: target.root })).verdict, "verified");
+  const store = await user.store({ root: join(tempDirectory(), ".received/f/@desk/ada/verbatim") });
+  const session = store.session("s1");
+  await session.append(said("x".repeat(9 * 1024 * 1024)));
+  await store.close();
+  const name = readdirSync(dirname(session.path)).find((each) => each.endsWith(".spill")) ?? "";
+  rmSync(join(dirname(session.path), name));
+  const { verdict, findings } = await verify("s1", { root: store.root });
+  const missing = { code: "SPILL_CHANGED", verdict: null };
+  assert.equal(verdict, "verified");
+  assert.deepEqual(
+    findings.map(({ code, verdict }) => ({ code, verdict })),
+    [missing],
+  );
+  writeFileSync(join(dirname(session.path), name), '"other"');
+  assert.equal((await verify("s1", { root: store.root })).verdict, "tampered");
 });
 
 test.each(Object.entries(SHAPES))(

@@ -18,7 +18,7 @@ export function opened(options: Partial<StoreOptions> = {}) {
   const store = new Store(disk.host, {
     dialect: "entire",
     root,
-    model: "m",
+    ...((options.dialect ?? "entire") === "entire" ? { model: "m" } : {}),
     onWarning: (warning) => warnings.push(warning),
     ...options,
   });

@@ -130,15 +130,18 @@ export class LogWriter {
     return this.#wait(new QueuedAppend(content, bytes));
   }
 
-  /** Runs `work` in the order of the appends, with the lock held. What it throws is thrown. */
-  async inTurn(work: (turn: Turn) => Promise<void>): Promise<void> {
-    await this.#wait(new QueuedAppend(null, 0, work));
+  /**
+   * Runs `work`, which holds `bytes` in memory, in the order of the appends, with the lock held. What
+   * it throws is thrown.
+   */
+  async inTurn(work: (turn: Turn) => Promise<void>, bytes = 0): Promise<void> {
+    await this.#wait(new QueuedAppend(null, bytes, work));
   }
 
   #wait(waiting: QueuedAppend): Promise<ByteOffset> {
     try {
       this.#refuseWhenDone();
-      this.#admit(waiting.bytes, this.#queuedBytes > 0 && waiting.work === null);
+      this.#admit(waiting.bytes, this.#queuedBytes > 0 && waiting.bytes > 0);
       this.#queue.push(waiting);
       this.#draining ??= this.#drain(this.#hasShared);
       return waiting.done;

@@ -26,6 +26,7 @@ import {
   parseJsonText,
   toJsonValue,
 } from "../shared/fields.ts";
+import { besideLog } from "../shared/spill.ts";
 
 /** The parts of a message's content, a string or a list of blocks. */
 export function partsOf(content: unknown): Part[] {
@@ -47,17 +48,6 @@ function addParts(parts: Part[], block: unknown): void {
   const citations = get(block, "citations");
   const isSaid = Array.isArray(citations) && citations.length > 0;
   if (isSaid) parts.push({ type: "other", native: { type: "text", citations } });
-}
-
-/** What spill.ts puts in place of a string that is too long for its row. */
-const SPILLED = /^\[\d+ bytes are kept in ([\w-]+\.\d+\.spill)\]$/;
-
-/** Long bytes are in a file next to the log: the part names it. */
-function besideLog(part: Part): Part {
-  if (part.type !== "image" && part.type !== "file") return part;
-  const { data = "", ...rest } = part;
-  const path = data.length > 1000 ? undefined : SPILLED.exec(data)?.[1];
-  return path === undefined ? part : { ...rest, path };
 }
 
 function knownPart(block: JsonObject): Part | null {

@@ -5,12 +5,13 @@ import { createHash } from "node:crypto";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import type { Entry, Native } from "../../core/model/entry.ts";
+import { SPILL_BYTES_MAX, SPILLS_MAX } from "../shared/spill.ts";
 import { complete } from "./complete.ts";
 import { ACTION_CHARS_MAX, ACTIONS_MAX, ContextFold } from "./context.ts";
 import { decode } from "./decode.ts";
 import { chain } from "./dialect.ts";
 import { EtfExport, HELD_CHARS_MAX, HELD_LINES_MAX } from "./etf.ts";
-import { ROW_BYTES_MAX, SPILL_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
+import { ROW_BYTES_MAX, spilling } from "./spill.ts";
 
 const { text, block, lines: linesOf } = docsPage("formats/entire");
 const lines = linesOf("jsonl entire-row");
@@ -70,7 +71,7 @@ test("the example of a spilled row names the example file, and is restored from 
   const spilled = JSON.parse(block("jsonl entire-spilled")) as Record<string, unknown>;
   const file = Buffer.from(block("json entire-spill-file").trimEnd());
   const sha256 = createHash("sha256").update(file).digest("hex");
-  const [reference] = spilling.referencesOf(spilled);
+  const [reference] = spilling.referencesOf(spilled, "full.jsonl");
   assert.deepEqual([reference?.bytes, reference?.sha256], [file.length, sha256]);
   const restored = spilling.restore(spilled, [file]);
   const [result] = decode(restored).entry?.parts ?? [];

@@ -7,8 +7,9 @@ import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { runs } from "../../../test/support/seed.ts";
 import type { Native } from "../../core/model/entry.ts";
 import type { SpillTools } from "../facets/writing.ts";
+import { SPILLS_MAX } from "../shared/spill.ts";
 import { complete } from "./complete.ts";
-import { ROW_BYTES_MAX, SPILLS_MAX, spilling } from "./spill.ts";
+import { ROW_BYTES_MAX, spilling } from "./spill.ts";
 
 const MIB = 1024 * 1024;
 
@@ -16,7 +17,14 @@ const MIB = 1024 * 1024;
 const TOOLS: SpillTools = {
   encode: (value) => Buffer.from(JSON.stringify(value)),
   sha256: (bytes) => createHash("sha256").update(bytes).digest("hex"),
+  newId: () => "the-id",
 };
+
+const LOG = "full.jsonl";
+
+function split(native: Native, tools: SpillTools) {
+  return spilling.split(native, LOG, tools);
+}
 
 function row(message: object, rest: object = {}): Native {
   return complete({ type: "user", message, ...rest }, writerFacts({ newId: () => "the-uuid" }));
@@ -44,7 +52,7 @@ function restored({ native, files }: ReturnType<typeof spilling.split>): Native 
 test("a row's longest string is spilled, and the row is read back unchanged", () => {
   const long = "x".repeat(9 * MIB);
   const given = results("short", long);
-  const { native, files } = spilling.split(given, TOOLS);
+  const { native, files } = split(given, TOOLS);
   const token = Buffer.from(JSON.stringify(long));
   assert.deepEqual(
     files.map(({ name, bytes }) => [name, Buffer.compare(bytes, token)]),
@@ -67,7 +75,7 @@ test("a row's longest string is spilled, and the row is read back unchanged", ()
 
 test("no more strings are spilled than necessary for the row to fit", () => {
   const contents = [3, 5, 1, 4, 2].map((mib) => "é".repeat((mib * MIB) / 2));
-  const { native, files } = spilling.split(results(...contents), TOOLS);
+  const { native, files } = split(results(...contents), TOOLS);
   const at = (native.spill as { at: string }[]).map((reference) => reference.at);
   assert.deepEqual(at, ["/message/content/1/content", "/message/content/3/content"]);
   assert.ok(lengthOf(native) <= ROW_BYTES_MAX);
@@ -78,14 +86,14 @@ test("strings outside the message are spilled too, and the writer's own fields n
   const long = "x".repeat(5 * MIB);
   const rest = { toolUseResult: { stdout: long, "a/b~c": { "": long } } };
   const given = row({ content: "hi" }, rest);
-  const { native, files } = spilling.split(given, TOOLS);
+  const { native, files } = split(given, TOOLS);
   const at = (native.spill as { at: string }[]).map((reference) => reference.at);
   assert.ok(at.every((pointer) => pointer.startsWith("/toolUseResult/")));
   assert.deepEqual(restored({ native, files }), given);
 
   const facts = writerFacts({ cwd: long, version: long });
   const writers = complete({ type: "user", message: { content: "hi" } }, facts);
-  thrownRefusal(() => spilling.split(writers, TOOLS), "INVALID_ENTRY");
+  thrownRefusal(() => split(writers, TOOLS), "INVALID_ENTRY");
 });
 
 test("keys that a JSON pointer must escape are found again", () => {
@@ -93,7 +101,7 @@ test("keys that a JSON pointer must escape are found again", () => {
   for (const key of ["/a~1b~", "", "__proto__", "0"]) {
     const input = JSON.parse(`{${JSON.stringify(key)}:${JSON.stringify(long)},"z":1}`) as object;
     const given = row({ content: [{ type: "tool_use", id: "t", name: "n", input }] });
-    assert.deepEqual(restored(spilling.split(given, TOOLS)), given, key);
+    assert.deepEqual(restored(split(given, TOOLS)), given, key);
   }
 });
 
@@ -101,24 +109,24 @@ test("the limit of spilled strings is accepted, and one more is refused", () => 
   // Strings of which 128 are as long as a row may be, without the rest of the row.
   const string = "x".repeat(ROW_BYTES_MAX / 128);
   const rowOf = (count: number) => results(...Array<string>(count).fill(string));
-  const most = spilling.split(rowOf(SPILLS_MAX + 127), TOOLS);
+  const most = split(rowOf(SPILLS_MAX + 127), TOOLS);
   assert.equal(most.files.length, SPILLS_MAX);
   assert.ok(lengthOf(most.native) <= ROW_BYTES_MAX);
-  thrownRefusal(() => spilling.split(rowOf(SPILLS_MAX + 128), TOOLS), "INVALID_ENTRY");
+  thrownRefusal(() => split(rowOf(SPILLS_MAX + 128), TOOLS), "INVALID_ENTRY");
 });
 
 test("a row that is long because of many short values is refused, and not quoted", () => {
   const text = "secret ".repeat(100);
   const many = row({ content: Array(15_000).fill({ type: "text", text }) });
   assert.ok(lengthOf(many) > ROW_BYTES_MAX);
-  const { message } = thrownRefusal(() => spilling.split(many, TOOLS), "INVALID_ENTRY");
+  const { message } = thrownRefusal(() => split(many, TOOLS), "INVALID_ENTRY");
   assert.ok(!message.includes("secret"));
 });
 
 test("a row is restored exactly or not at all", () => {
   // Method: every way in which a file or a reference can be wrong.
   const given = results("a", "x".repeat(9 * MIB));
-  const { native, files } = spilling.split(given, TOOLS);
+  const { native, files } = split(given, TOOLS);
   const [reference] = native.spill as Record<string, unknown>[];
   const bytes = files.map((file) => file.bytes);
   const tokens = ["", "1", "{}", '"open', '"\xff"', '"ok" x'].map((text) =>
@@ -141,7 +149,7 @@ test("a row is restored exactly or not at all", () => {
 
 test("only references that we write are followed: another program's path is never opened", () => {
   const good = { path: "u.0.spill", bytes: 9, sha256: "0".repeat(64), at: "/message/content" };
-  assert.deepEqual(spilling.referencesOf({ spill: [good] }), [good]);
+  assert.deepEqual(spilling.referencesOf({ spill: [good] }, LOG), [{ ...good, name: good.path }]);
   const bad = [
     { ...good, path: "../u.0.spill" },
     { ...good, path: "/etc/passwd" },
@@ -157,7 +165,7 @@ test("only references that we write are followed: another program's path is neve
     null,
     "u.0.spill",
   ];
-  for (const spill of bad) assert.deepEqual(spilling.referencesOf({ spill: [spill] }), []);
+  for (const spill of bad) assert.deepEqual(spilling.referencesOf({ spill: [spill] }, LOG), []);
   const values: unknown[] = [
     null,
     1,
@@ -165,7 +173,7 @@ test("only references that we write are followed: another program's path is neve
     { spill: "x" },
     { spill: Array(SPILLS_MAX + 1).fill(good) },
   ];
-  for (const value of values) assert.deepEqual(spilling.referencesOf(value), []);
+  for (const value of values) assert.deepEqual(spilling.referencesOf(value, LOG), []);
 });
 
 test("any row is restored unchanged, whatever its strings hold", () => {
@@ -175,13 +183,15 @@ test("any row is restored unchanged, whatever its strings hold", () => {
     maxLength: 3,
   });
   fc.assert(
-    fc.property(strings, (made) => {
-      const contents = made.map(([unit, mib]) => unit.repeat(Math.ceil((mib * MIB) / unit.length)));
+    fc.property(strings, (units) => {
+      const contents = units.map(([unit, mib]) =>
+        unit.repeat(Math.ceil((mib * MIB) / unit.length)),
+      );
       const given = results(...contents);
       if (lengthOf(given) <= ROW_BYTES_MAX) return;
-      const split = spilling.split(given, TOOLS);
-      assert.ok(lengthOf(split.native) <= ROW_BYTES_MAX);
-      assert.deepEqual(restored(split), given);
+      const made = split(given, TOOLS);
+      assert.ok(lengthOf(made.native) <= ROW_BYTES_MAX);
+      assert.deepEqual(restored(made), given);
     }),
     { numRuns: runs(6) },
   );

@@ -1,176 +1,18 @@
-/**
- * Spill: a row over 8 MiB keeps its longest strings in files next to the log.
- *
- * A short marker replaces each string, so that Entire can still read the row. The row's `spill`
- * lists, for each string, its place and its file.
- *
- * - A file holds the string as its JSON token, in the bytes that the row would have held, lone
- *   surrogates included; `bytes` and `sha256` are of these bytes.
- * - A file is named after its row, which is written once: no file is ever written again.
- * - Restoring returns exactly the original row, or nothing.
- */
+/** Spill: how rows over 8 MiB are split (shared/spill.ts). */
 
-import { ID_SEGMENT_BYTES_MAX } from "../../core/base/limits.ts";
-import type { Native } from "../../core/model/entry.ts";
-import { refuseEntry } from "../../core/model/plain-json.ts";
-import type { SpillFile, Spilling, SpillReference, SpillTools } from "../facets/writing.ts";
-import {
-  get,
-  getNumber,
-  getString,
-  isObject,
-  type JsonObject,
-  withoutKeys,
-} from "../shared/fields.ts";
+import { getString } from "../shared/fields.ts";
+import { spillingBy } from "../shared/spill.ts";
 import { ROW_KEYS } from "./complete.ts";
 
 /** Entire's reader fails on lines over 10 MiB. */
 export const ROW_BYTES_MAX = 8 * 1024 * 1024;
-/** Maximum files of one row. More would mean many small strings, which is not a tool's output. */
-export const SPILLS_MAX = 64;
-/** Maximum file size; restoring holds the file in memory. */
-export const SPILL_BYTES_MAX = 256 * 1024 * 1024;
-/** Shorter strings are not worth a file. */
-const STRING_CHARS_MIN = 4096;
 /** Linking a row later replaces null by a uuid. */
 const LINK_BYTES = 34;
 
-/** Adds the string's place: a JSON pointer (RFC 6901) into the row. */
-interface Reference extends SpillReference {
-  readonly at: string;
-}
-
-interface SpillToken {
-  readonly at: readonly string[];
-  readonly token: Uint8Array;
-}
-
-export const spilling: Spilling = {
+export const spilling = spillingBy({
   lineBytesMax: ROW_BYTES_MAX,
-  mark: ".spill",
-  split,
-  referencesOf,
-  restore,
-};
-
-function split(row: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] } {
-  const uuid = getString(row, "uuid") ?? "";
-  const files: SpillFile[] = [];
-  const spill: Reference[] = [];
-  let native: unknown = row;
-  // The length is computed, not measured by encoding again: that would take seconds for long rows.
-  let length = tools.encode(row).length + LINK_BYTES + tools.encode({ spill }).length;
-  for (const { at, token } of longestStrings(row, tools)) {
-    const bytes = token.length;
-    if (bytes > SPILL_BYTES_MAX) refuseEntry("message", "too long even for files of its own");
-    const path = `${uuid}.${files.length}.spill`;
-    const reference = { path, bytes, sha256: tools.sha256(token), at: pointerOf(at) };
-    const marker = markerOf(path, bytes);
-    files.push({ name: path, bytes: token });
-    spill.push(reference);
-    native = replaced(native, at, marker);
-    length += tools.encode(marker).length - bytes + tools.encode(reference).length + 1;
-    if (length <= ROW_BYTES_MAX) return { native: { ...(native as Native), spill }, files };
-  }
-  return refuseEntry("message", "over 8 MiB, and that not for a few long strings");
-}
-
-/** The text that replaces the string. */
-function markerOf(name: string, bytes: number): string {
-  return `[${bytes} bytes are kept in ${name}]`;
-}
-
-/** The longest strings of a row, longest first, without those that the writer added. */
-function longestStrings(row: Native, { encode }: SpillTools): SpillToken[] {
-  const found: { at: readonly string[]; text: string }[] = [];
-  const open: { at: readonly string[]; value: unknown }[] = [{ at: [], value: row }];
-  for (let top = open.pop(); top; top = open.pop()) {
-    const { at, value } = top;
-    if (typeof value === "string") {
-      if (value.length >= STRING_CHARS_MIN) found.push({ at, text: value });
-    } else if (typeof value === "object" && value !== null) {
-      for (const [key, held] of Object.entries(value)) {
-        const isWriters = at.length === 0 && key !== "message" && ROW_KEYS.includes(key);
-        if (!isWriters) open.push({ at: [...at, key], value: held });
-      }
-    }
-  }
-  // Sort by characters first: encoding thousands of strings to find the longest few is slow.
-  found.sort((a, b) => b.text.length - a.text.length);
-  const longest = found
-    .slice(0, 2 * SPILLS_MAX)
-    .map(({ at, text }) => ({ at, token: encode(text) }));
-  return longest.sort((a, b) => b.token.length - a.token.length).slice(0, SPILLS_MAX);
-}
-
-/** A copy with one value replaced; everything off the path is shared. */
-function replaced(value: unknown, at: readonly string[], by: unknown): unknown {
-  const [key, ...deeper] = at;
-  if (key === undefined) return by;
-  const held = (value as JsonObject)[key];
-  const copy = Array.isArray(value) ? [...value] : { ...(value as JsonObject) };
-  Object.defineProperty(copy, key, {
-    configurable: true,
-    enumerable: true,
-    writable: true,
-    value: replaced(held, deeper, by),
-  });
-  return copy;
-}
-
-function referencesOf(value: unknown): readonly Reference[] {
-  const spill = isObject(value) ? get(value, "spill") : null;
-  if (!Array.isArray(spill) || spill.length > SPILLS_MAX) return [];
-  const references = spill.map(referenceOf);
-  return references.every((reference) => reference !== null) ? references : [];
-}
-
-/** Null for another program's `spill`: no path is taken from it. */
-function referenceOf(value: unknown): Reference | null {
-  if (!isObject(value)) return null;
-  const [path, sha256, at] = ["path", "sha256", "at"].map((key) => getString(value, key));
-  const bytes = getNumber(value, "bytes");
-  if (!path || !sha256 || !at || bytes === null) return null;
-  const isName = /^[\w-]+\.\d+\.spill$/.test(path) && path.length <= ID_SEGMENT_BYTES_MAX;
-  const isCount = Number.isSafeInteger(bytes) && bytes >= 2 && bytes <= SPILL_BYTES_MAX;
-  return isName && isCount && at.startsWith("/") ? { path, bytes, sha256, at } : null;
-}
-
-function restore(row: Native, contents: readonly Uint8Array[]): Native | null {
-  let native: unknown = withoutKeys(row, ["spill"]);
-  for (const [index, { at, path, bytes }] of referencesOf(row).entries()) {
-    const text = stringOf(contents[index]);
-    const place = segmentsOf(at);
-    // Only where our marker is; otherwise the reference is not ours.
-    if (text === null || valueAt(native, place) !== markerOf(path, bytes)) return null;
-    native = replaced(native, place, text);
-  }
-  return native as Native;
-}
-
-function stringOf(token: Uint8Array | undefined): string | null {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(token));
-    return typeof value === "string" ? value : null;
-  } catch {
-    return null; // Not what we wrote; the caller reports it.
-  }
-}
-
-function valueAt(value: unknown, at: readonly string[]): unknown {
-  let held = value;
-  for (const key of at) {
-    if (typeof held !== "object" || held === null || !Object.hasOwn(held, key)) return undefined;
-    held = (held as JsonObject)[key];
-  }
-  return held;
-}
-
-function pointerOf(at: readonly string[]): string {
-  return at.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
-function segmentsOf(pointer: string): string[] {
-  const keys = pointer.split("/").slice(1);
-  return keys.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
+  growthBytes: LINK_BYTES,
+  contentKey: "message",
+  writersKeys: ROW_KEYS,
+  stemOf: (row) => getString(row, "uuid") ?? "",
+});

@@ -100,6 +100,8 @@ export interface SpillTools {
   readonly encode: (value: unknown) => Uint8Array;
   /** In lowercase hex. */
   readonly sha256: (bytes: Uint8Array) => string;
+  /** A fresh random id of letters, digits and dashes. */
+  readonly newId: () => string;
 }
 
 /** A file next to the log with content too long for a line. */
@@ -110,8 +112,10 @@ export interface SpillFile {
 
 /** A line's reference to a spill file. */
 export interface SpillReference {
-  /** File name, in the log's directory. */
+  /** As the line states it. */
   readonly path: string;
+  /** File name, in the log's directory. */
+  readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
 }
@@ -123,9 +127,17 @@ export interface Spilling {
   /** The raw bytes of every line with a reference contain this text. */
   readonly mark: string;
   /** Splits a longer completed line; throws INVALID_ENTRY if it cannot. */
-  split(native: Native, tools: SpillTools): { native: Native; files: readonly SpillFile[] };
-  /** Files that a line refers to; empty for nearly every line. */
-  referencesOf(value: unknown): readonly SpillReference[];
+  split(
+    native: Native,
+    logName: string,
+    tools: SpillTools,
+  ): { native: Native; files: readonly SpillFile[] };
+  /** Files that a line of that log refers to; empty for nearly every line. */
+  referencesOf(value: unknown, logName: string): readonly SpillReference[];
+  /** Name of a file next to that log, from the path in a line. */
+  fileName(path: string, logName: string): string;
+  /** The log to which a file of this name belongs, if logs share a directory; else null. */
+  logNameIn(name: string): string | null;
   /** The original line, rebuilt from its files; null if the contents do not match. */
   restore(native: Native, contents: readonly Uint8Array[]): Native | null;
 }

@@ -7,7 +7,8 @@
  * A file is read only if it matches the line's length and hash; otherwise the fault is returned.
  */
 
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { basename } from "node:path";
 import { errnoOf, ioError, isNoSpace, VerbatimError } from "../../core/base/errors.ts";
 import { writeAll } from "../../core/base/file-steps.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
@@ -20,6 +21,7 @@ import type { SpillFile, Spilling, SpillReference, SpillTools } from "../facets/
 export const SPILL_TOOLS: SpillTools = {
   encode: encodeLine,
   sha256: (bytes) => createHash("sha256").update(bytes).digest("hex"),
+  newId: randomUUID,
 };
 
 export type SpillFault = "missing" | "not a file of ours" | "of another length" | "altered";
@@ -72,11 +74,11 @@ function spillError(path: string, spills: readonly SpillFile[], cause: unknown):
 /** The content of a file, or its fault. Never throws for bad content. */
 export async function readSpill(
   directory: Directory,
-  { path, bytes, sha256 }: SpillReference,
+  { name, bytes, sha256 }: Pick<SpillReference, "name" | "bytes" | "sha256">,
 ): Promise<{ readonly content: Uint8Array } | { readonly fault: SpillFault }> {
   let file: OpenFile;
   try {
-    file = directory.open(path, "read");
+    file = directory.open(name, "read");
   } catch (cause) {
     return { fault: errnoOf(cause) === "ENOENT" ? "missing" : "not a file of ours" };
   }
@@ -95,29 +97,38 @@ export async function restoreSpilled(
   directory: Directory,
   spilling: Spilling,
   native: Native,
+  logName: string,
 ): Promise<{ readonly native: Native } | { readonly fault: string }> {
   const contents: Uint8Array[] = [];
-  for (const reference of spilling.referencesOf(native)) {
+  for (const reference of spilling.referencesOf(native, logName)) {
     const read = await readSpill(directory, reference);
-    if ("fault" in read) return { fault: `${reference.path} is ${read.fault}` };
+    if ("fault" in read) return { fault: `${reference.name} is ${read.fault}` };
     contents.push(read.content);
   }
   const restored = spilling.restore(native, contents);
   return restored ? { native: restored } : { fault: "its spilled strings have no place in it" };
 }
 
+/** A log and the dialect of its lines. */
+export interface UnderstoodLog {
+  readonly dialect: Dialect;
+  readonly path: string;
+  /** Opens the directory of its spill files. */
+  readonly openDirectory: () => Promise<Directory>;
+}
+
 /** Like the dialect's `decode`, for the original line; a line that cannot be restored is bad. */
 export async function decodeWhole(
-  dialect: Dialect,
+  { dialect, path, openDirectory }: UnderstoodLog,
   value: unknown,
-  openDirectory: () => Promise<Directory>,
 ): Promise<DecodedValue> {
   const { spilling } = dialect.writing ?? {};
-  const isSpilled = spilling && spilling.referencesOf(value).length > 0;
+  const logName = basename(path);
+  const isSpilled = spilling && spilling.referencesOf(value, logName).length > 0;
   if (!isSpilled) return dialect.reading.decode(value);
   const directory = await openDirectory();
   try {
-    const restored = await restoreSpilled(directory, spilling, value as Native);
+    const restored = await restoreSpilled(directory, spilling, value as Native, logName);
     if ("fault" in restored) return { entry: null, fault: restored.fault };
     return dialect.reading.decode(restored.native);
   } finally {

@@ -5,7 +5,7 @@
  * the bytes being verified, and checks the files when all lines are known.
  */
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Host } from "../../core/base/host.ts";
 import { decodeLine } from "../../core/log/json.ts";
 import type { FilesProof } from "../../trust/judge/verify-options.ts";
@@ -29,14 +29,17 @@ export class SpillProof implements FilesProof {
   readonly #host: Host;
   readonly #log: SessionLog;
   readonly #spilling: Spilling;
+  readonly #mayLack: boolean;
   readonly #whole = new WholeLines((lines) => this.#lines(lines));
   readonly #referring: Referring[] = [];
   #end = 0;
 
-  constructor(host: Host, log: SessionLog, spilling: Spilling) {
+  /** `mayLack`: of a copy that a server received, without the files. */
+  constructor(host: Host, log: SessionLog, spilling: Spilling, mayLack = false) {
     this.#host = host;
     this.#log = log;
     this.#spilling = spilling;
+    this.#mayLack = mayLack;
   }
 
   onBytes(bytes: Uint8Array): void {
@@ -53,10 +56,10 @@ export class SpillProof implements FilesProof {
       for (const { reference, at } of this.#referring) {
         const read = await readSpill(directory, reference);
         if (!("fault" in read)) continue;
-        const message = `${reference.path}, to which a signed line refers, is ${read.fault}`;
+        const message = `${reference.name}, to which a signed line refers, is ${read.fault}`;
         findings.push({
           code: "SPILL_CHANGED",
-          verdict: "tampered",
+          verdict: this.#mayLack && read.fault === "missing" ? null : "tampered",
           byteOffset: at,
           turn: null,
           message,
@@ -75,7 +78,7 @@ export class SpillProof implements FilesProof {
       const end = lines.indexOf(LF, mark);
       const { value } = decodeLine(lines, start, end);
       const at = this.#end + start;
-      for (const reference of this.#spilling.referencesOf(value)) {
+      for (const reference of this.#spilling.referencesOf(value, basename(this.#log.logId))) {
         this.#referring.push({ reference, at });
       }
       mark = lines.indexOf(MARK, end);

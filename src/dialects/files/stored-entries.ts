@@ -2,13 +2,12 @@
 
 import { checkOptions, type OptionKinds } from "../../core/base/choice.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { Directory } from "../../core/base/files.ts";
 import type { ByteOffset } from "../../core/base/offset.ts";
 import type { OnBadLine } from "../../core/log/bad-line-warning.ts";
 import type { BadLine, LogReader, ReadOptions, ReadRange } from "../../core/log/reader.ts";
 import type { Entry } from "../../core/model/entry.ts";
 import type { Dialect } from "../dialect.ts";
-import { decodeWhole } from "./spill-files.ts";
+import { decodeWhole, type UnderstoodLog } from "./spill-files.ts";
 
 /** An entry and its position. */
 export interface StoredEntry extends Entry {
@@ -59,14 +58,6 @@ export interface ReadLine {
   readonly number: number | null;
 }
 
-/** A log and the dialect of its lines. */
-export interface UnderstoodLog {
-  readonly dialect: Dialect;
-  readonly path: string;
-  /** Opens the directory of its spill files. */
-  readonly openDirectory: () => Promise<Directory>;
-}
-
 /** The options for reading a log in the requested way. */
 export function readOptions(root: string, options: EntryOptions): ReadOptions {
   checkOptions("entries", options, OPTIONS);
@@ -113,13 +104,14 @@ export async function forEachEntry(
 
 export async function* understand(
   lines: AsyncIterable<ReadLine>,
-  { dialect, path, openDirectory }: UnderstoodLog,
+  log: UnderstoodLog,
   { onBadLine = "throw", restoresSpilled = false }: EntryOptions,
 ): AsyncGenerator<StoredEntry> {
+  const { dialect, path } = log;
   for await (const { value, start, end, number } of lines) {
     const line = number === null ? null : number + 1;
     const { entry, fault } = restoresSpilled
-      ? await decodeWhole(dialect, value, openDirectory)
+      ? await decodeWhole(log, value)
       : dialect.reading.decode(value);
     if (entry) {
       yield Object.assign(entry, { start, end, line }); // Not copied: copying is measurably slower.

@@ -25,6 +25,7 @@ import {
   isObject,
   type JsonObject,
 } from "../shared/fields.ts";
+import { besideLog } from "../shared/spill.ts";
 import { decodeItem } from "./item.ts";
 import { LINE_TYPES, lineFault } from "./line.ts";
 import { decodeMessage } from "./ui-message.ts";
@@ -100,7 +101,7 @@ function partOf(said: unknown): Part {
   const isText = type !== "text" && type !== "reasoning" ? true : typeof part.text === "string";
   const isKnown = type !== null && PART_TYPES.includes(type) && isText;
   if (type === "other") return blockPart(get(part, "native", null));
-  if (!isKnown) return mediaPartIn(said) ?? { type: "other", native: said };
+  if (!isKnown) return besideLog(mediaPartIn(said) ?? { type: "other", native: said });
   const orNull = (key: string) => get(part, key, null);
   if (type === "tool_call") {
     const tool = getString(part, "tool") ?? "";

@@ -7,6 +7,7 @@
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import { idSegments } from "../../core/base/ids.ts";
+import { LOG_LIMITS } from "../../core/base/limits.ts";
 import type { Native } from "../../core/model/entry.ts";
 import {
   checkedEntry,
@@ -19,6 +20,7 @@ import type { WrittenDialect } from "../dialect.ts";
 import type { WriterFacts } from "../facets/writing.ts";
 import { getObject, getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
+import { spillingBy } from "../shared/spill.ts";
 import { complete as completeLine, express } from "./complete.ts";
 import { decode } from "./decode.ts";
 import { about, START } from "./line.ts";
@@ -58,6 +60,19 @@ function idAt(path: readonly string[]): string | null {
 
 const TYPE = "entry";
 
+/** Half of what a log takes, so that a few long lines still share a write. */
+export const LINE_BYTES_MAX = LOG_LIMITS.lineBytesMax / 2;
+
+const spilling = spillingBy({
+  lineBytesMax: LINE_BYTES_MAX,
+  growthBytes: 0,
+  contentKey: TYPE,
+  writersKeys: ["type", "id", "at", "agent", "parent", ...LABEL_NAMES],
+  // Not the line's id, which may be the caller's.
+  stemOf: (_, { newId }) => newId().replaceAll("-", ""),
+  sharedEnding: ENDING,
+});
+
 export const verbatim: WrittenDialect<"verbatim"> = {
   name: "verbatim",
   naming: {
@@ -84,6 +99,7 @@ export const verbatim: WrittenDialect<"verbatim"> = {
     complete,
     start: START,
     hasMetadata: true,
+    spilling,
   },
 };
 
@@ -92,6 +108,7 @@ function complete(given: Native, facts: WriterFacts): Native {
   if (!isObject(given)) throw invalidEntry("entry", "expected object");
   const isAlone = given.type === undefined;
   if (!isAlone && given.type !== TYPE) throw invalidEntry("type", `expected ${TYPE}`);
+  if (given.spill !== undefined) throw invalidEntry("spill", "reserved for the store");
   const { entry: _, agent = facts.agent || undefined, ...line } = isAlone ? { type: TYPE } : given;
   for (const [field, value] of Object.entries({ agent, parent: line.parent })) {
     if (value !== undefined && typeof value !== "string") {

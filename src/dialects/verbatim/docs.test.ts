@@ -1,10 +1,12 @@
 /** The examples of docs/formats/verbatim.md, checked against the code. */
 
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { test } from "vitest";
 import { docsPage } from "../../../test/support/docs-page.ts";
 import { KINDS } from "../../core/model/entry-check.ts";
-import { verbatim } from "./dialect.ts";
+import { SPILL_BYTES_MAX, SPILLS_MAX } from "../shared/spill.ts";
+import { LINE_BYTES_MAX, verbatim } from "./dialect.ts";
 
 const lines = docsPage("formats/verbatim").lines("jsonl verbatim-line");
 const labelled = docsPage("formats/verbatim").lines("jsonl verbatim-labels");
@@ -98,4 +100,53 @@ test("the page's example of labels is written and read as the page says", () => 
   assert.deepEqual(verbatim.reading.about?.(native, "s"), { chosenTitle, ...others });
   const { entry } = verbatim.reading.decode(JSON.parse(said));
   assert.deepEqual(entry?.metadata, { traceId: "7f6c6a1e" });
+});
+
+test("the example of a spilled line names the example file, and is restored from it", () => {
+  const page = docsPage("formats/verbatim");
+  const spilled = JSON.parse(page.block("jsonl verbatim-spilled")) as Record<string, unknown>;
+  const file = Buffer.from(page.block("json verbatim-spill-file").trimEnd());
+  const { spilling } = verbatim.writing;
+  const [reference] = spilling?.referencesOf(spilled, "s1.jsonl") ?? [];
+  assert.equal(reference?.name, `s1.jsonl.${reference?.path}`);
+  assert.equal(spilling?.logNameIn(reference?.name ?? ""), "s1.jsonl");
+  assert.equal(reference?.bytes, file.length);
+  assert.equal(reference?.sha256, createHash("sha256").update(file).digest("hex"));
+  assert.deepEqual(verbatim.reading.decode(spilled).entry?.parts, [
+    { type: "image", mediaType: "image/png", path: reference?.path },
+  ]);
+  const restored = spilling?.restore(spilled, [file]) ?? {};
+  const [part] = verbatim.reading.decode(restored).entry?.parts ?? [];
+  assert.deepEqual(part, { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" });
+  for (const stated of [
+    `over ${LINE_BYTES_MAX / 1024 / 1024} MiB`,
+    `more than ${SPILLS_MAX} strings`,
+    `over ${SPILL_BYTES_MAX / 1024 / 1024} MiB`,
+  ]) {
+    assert.ok(page.text.includes(stated), stated);
+  }
+});
+
+test("a file's name is of one log only, whatever the ids of sessions are", () => {
+  const { spilling } = verbatim.writing;
+  const path = "0123456789abcdef0123456789abcdef.0.spill";
+  for (const id of ["a", "a.jsonl", "a.jsonl.b", `a.jsonl.${path}`, "é".repeat(100)]) {
+    const logName = `${id}.jsonl`;
+    const name = spilling?.fileName(path, logName) ?? "";
+    assert.equal(spilling?.logNameIn(name), logName);
+    assert.ok(Buffer.byteLength(`${name}.tmp`) <= 255);
+  }
+  for (const name of ["a.jsonl", `a.${path}`, path, "a.jsonl.b.spill", "a.jsonl..0.spill"]) {
+    assert.equal(spilling?.logNameIn(name), null, name);
+  }
+});
+
+test("a caller's own `spill` is refused", () => {
+  const known = { ...facts, nowMs: 0, newId: () => "l1" };
+  for (const line of [
+    { type: "entry", entry: { kind: "start" }, spill: [] },
+    { kind: "start", spill: [] },
+  ]) {
+    assert.throws(() => verbatim.writing.complete(line, known), /spill.*reserved/);
+  }
 });

@@ -15,6 +15,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { errnoOf } from "../../core/base/errors.ts";
 import { openIfThere } from "../../core/base/file-steps.ts";
 import type { Directory, OpenFile } from "../../core/base/files.ts";
@@ -125,8 +126,9 @@ export class LogReading {
       this.#lines++;
       yield badLine({ ...at, bytes: span.length }, understood.fault);
     }
-    for (const reference of dialect.writing?.spilling?.referencesOf(value) ?? []) {
-      this.spills.add(reference.path);
+    const references = dialect.writing?.spilling?.referencesOf(value, basename(path)) ?? [];
+    for (const reference of references) {
+      this.spills.add(reference.name);
       const spill = await checkSpill(directory, reference, { session, path, line });
       if (spill) yield spill;
     }
@@ -163,7 +165,7 @@ async function checkSpill(
   reference: SpillReference,
   line: FindingPlace,
 ): Promise<Finding | null> {
-  const { path: name } = reference;
+  const { name } = reference;
   if (!isPlainName(name)) {
     const detail = `it refers to ${clipText(name)}, which is not a file next to the log`;
     return finding("SPILL_MISSING", line, detail);

@@ -59,7 +59,8 @@ export function logNameOf(dialect: string, name: string): string | null {
     const isOwn = bare === kind.logName || kind.names.includes(bare) || kind.isOwn?.(bare);
     return isOwn ? kind.logName : null;
   }
-  return bare.endsWith(".jsonl") ? bare : null;
+  if (bare.endsWith(".jsonl")) return bare;
+  return dialectNamed(dialect).writing?.spilling?.logNameIn(bare) ?? null;
 }
 
 let loaded: ReadonlyMap<string, DialectFiles> | null = null;

@@ -40,7 +40,7 @@ export function eraseIn(
   const { dialect, finder } = erasing;
   const before = parseLine(line);
   // A value in a spill file takes its whole line: the line has only the file's hash.
-  const isSpilled = (dialect.writing?.spilling?.referencesOf(before).length ?? 0) > 0;
+  const isSpilled = (dialect.writing?.spilling?.referencesOf(before, "").length ?? 0) > 0;
   const isSame = (bytes: Uint8Array) => isReadAlike(dialect, before, parseLine(bytes));
   const within = isSpilled ? null : eraseWithin(line, hits, finder, isSame);
   if (within) return within;

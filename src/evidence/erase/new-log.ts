@@ -7,6 +7,7 @@
  * - Checkpoints are where a signer puts them: genesis, after each turn, at the end.
  */
 
+import { basename } from "node:path";
 import { writeAll } from "../../core/base/file-steps.ts";
 import type { OpenFile } from "../../core/base/files.ts";
 import { encodeLine } from "../../core/log/json.ts";
@@ -134,8 +135,9 @@ export class NewLog {
     own = this.#relinked(own);
     const value = parseLine(own);
     const native = isObject(value) ? value : null;
-    for (const { path } of dialect.writing?.spilling?.referencesOf(value) ?? [])
-      this.#spills.add(path);
+    const logName = basename(this.#parts.path);
+    for (const { name } of dialect.writing?.spilling?.referencesOf(value, logName) ?? [])
+      this.#spills.add(name);
     const mark = native && dialect.turns.turnMark(native, this.#parts.id);
     if (this.#turns.beginsWith(mark)) await this.#sign("turn");
     await this.#add(own, native);

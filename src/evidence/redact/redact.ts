@@ -6,7 +6,7 @@
  * - Memory does not grow with the log: chunks, one line, or one stretch of a raw stream.
  */
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { openIfThere } from "../../core/base/file-steps.ts";
 import type { OpenFile } from "../../core/base/files.ts";
@@ -14,6 +14,7 @@ import type { Host } from "../../core/base/host.ts";
 import { decodeLine } from "../../core/log/json.ts";
 import { openLogPath, openToRead } from "../../core/log/log-path.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import type { SpillReference } from "../../dialects/facets/writing.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
 import { changedWhileRead, readExactly } from "../../trust/judge/inspect.ts";
 import { readSidecar } from "../../trust/judge/inspect-sidecar.ts";
@@ -345,12 +346,13 @@ function cannotDisclose(path: string, reason: string, next: string): VerbatimErr
 /** Files to which lines refer by a hash without salt: if something is found in one, that goes too. */
 class SpillReferences {
   readonly #target: SignableLog;
-  readonly #references = new Map<string, { path: string; bytes: number; sha256: string }>();
+  readonly #references = new Map<string, SpillReference>();
   readonly #whole: WholeLines | null;
 
   constructor(target: SignableLog) {
     this.#target = target;
     const { spilling } = dialectNamed(target.dialect).writing ?? {};
+    const logName = basename(target.logId);
     this.#whole = spilling
       ? new WholeLines((bytes) => {
           const lines = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -358,7 +360,7 @@ class SpillReferences {
             const start = lines.lastIndexOf(LF, mark) + 1;
             const end = lines.indexOf(LF, mark);
             const { value } = decodeLine(lines, start, end);
-            for (const each of spilling.referencesOf(value))
+            for (const each of spilling.referencesOf(value, logName))
               this.#references.set(each.sha256, each);
             mark = lines.indexOf(SPILL_MARK, end);
           }

@@ -10,7 +10,7 @@
  * Which tool: the part of an entry that contains a value, and the tool that printed it.
  */
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
@@ -213,16 +213,16 @@ class Scan {
     const directory = await this.#host.files.openDirectory(dirname(path), { create: false, root });
     try {
       for (const { line, value } of this.#spilled) {
-        for (const reference of spilling.referencesOf(value)) {
+        for (const reference of spilling.referencesOf(value, basename(path))) {
           const read = await readSpill(directory, reference);
           if ("fault" in read) {
-            const reason = `the spill file ${reference.path} is ${read.fault}`;
+            const reason = `the spill file ${reference.name} is ${read.fault}`;
             this.unscanned.push({ entry: line.entry, reason });
           } else {
             const bytes = Buffer.from(read.content.buffer);
             const own = this.#how.own ? this.#own(this.#how.own, { ...line, bytes }) : [];
             const finds = [...this.#how.finder.find(bytes), ...own];
-            this.#add(line, finds, reference.path, reference.path);
+            this.#add(line, finds, reference.name, reference.path);
           }
         }
       }

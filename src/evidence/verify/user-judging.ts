@@ -12,6 +12,7 @@ import { decodeLine } from "../../core/log/json.ts";
 import { ERASE_REPORT, type Erasure, erasureIn } from "../../core/model/erasure.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { SpillProof } from "../../dialects/files/spill-proof.ts";
+import { isReceived } from "../../sessions/list/whose.ts";
 import { readPinFile } from "../../trust/heads/head-export.ts";
 import { type Conflict, describeConflict, merge } from "../../trust/heads/head-merge.ts";
 import {
@@ -103,7 +104,7 @@ export class UserJudging {
     const { id } = target;
     const { writing, files } = dialectNamed(target.dialect);
     const { spilling } = writing ?? {};
-    if (spilling) return new SpillProof(this.#host, target, spilling);
+    if (spilling) return new SpillProof(this.#host, target, spilling, isReceived(target.root));
     if (id === null) return null;
     return (await files?.load?.())?.proofOf?.(this.#host, { ...target, id }, this.trust) ?? null;
   }

@@ -160,8 +160,9 @@ export async function openVerifiedSession(
     ? await openVerifiedFork(host, { root, id }, streamJudgingBy(judging, { requirePin }), how)
     : await openWithCopy(disk, target, { ...(await judging.optionsFor(target)), ...how });
   const openDirectory = () => disk.files.openDirectory(dirname(path), { create: false, root });
+  const log = { dialect: dialectNamed(dialect), path, openDirectory };
   const decode = options.restoresSpilled
-    ? (value: unknown) => decodeWhole(dialectNamed(dialect), value, openDirectory)
+    ? (value: unknown) => decodeWhole(log, value)
     : dialectNamed(dialect).reading.decode;
   return {
     id: id ?? opened.report.session,

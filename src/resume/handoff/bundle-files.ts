@@ -23,7 +23,9 @@ export function bundleFiles(
   const logName = logId.slice(logId.lastIndexOf("/") + 1);
   const memberAt = (name: string): Member | undefined => {
     if (name === logName) return members.get(LOG);
-    return members.get(name === sidecarOf(logName) ? CHECKPOINTS : spillMember(name));
+    if (name === sidecarOf(logName)) return members.get(CHECKPOINTS);
+    const isShared = name.startsWith(`${logName}.`);
+    return members.get(spillMember(isShared ? name.slice(logName.length + 1) : name));
   };
   return {
     makeDirectory: async () => refuse("EROFS"),

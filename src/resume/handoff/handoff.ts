@@ -27,6 +27,7 @@ import { userPaths } from "../../core/base/node-paths.ts";
 import { packageVersion } from "../../core/package-file.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SignedFile } from "../../dialects/facets/files.ts";
+import type { SpillReference } from "../../dialects/facets/writing.ts";
 import { readSpill } from "../../dialects/files/spill-files.ts";
 import { registryEntry } from "../../dialects/registry.ts";
 import { openWithCopy } from "../../evidence/verify/erased-copy.ts";
@@ -208,10 +209,10 @@ class Packing {
     try {
       const { usage, spills } = await this.#addLog(lines);
       if (hasSidecar(dialect)) await this.#addFile(directory, sidecarOf(basename(logId)));
-      for (const [name, reference] of spills) {
+      for (const reference of spills.values()) {
         const read = await readSpill(directory, reference);
-        if ("fault" in read) throw spillChanged(`${path}/${name}`, read.fault);
-        this.#writer.add(spillMember(name), read.content);
+        if ("fault" in read) throw spillChanged(`${path}/${reference.name}`, read.fault);
+        this.#writer.add(spillMember(reference.path), read.content);
       }
       metaDoubt = meta && this.#addMeta(meta, report);
       this.#writer.add(USAGE, `${JSON.stringify({ derived: true, ...usage })}\n`);
@@ -251,7 +252,8 @@ class Packing {
   async #addLog(lines: AsyncGenerator<VerifiedLine>) {
     const { root, logId, id } = this.#target;
     const { reading, turns, writing } = dialectNamed(this.#target.dialect);
-    const spills = new Map<string, { path: string; bytes: number; sha256: string }>();
+    const spills = new Map<string, SpillReference>();
+    const logName = basename(logId);
     const fold = new SummaryFold();
     const member = this.#writer.begin(LOG);
     const copied = copying(lines, (bytes) => member.write(bytes));
@@ -259,7 +261,7 @@ class Packing {
     for await (const entry of entries) {
       const mark = turns.turnMark(entry.native, id);
       fold.add(entry, listedAside(reading, entry.native, id), mark);
-      const references = writing?.spilling?.referencesOf(entry.native) ?? [];
+      const references = writing?.spilling?.referencesOf(entry.native, logName) ?? [];
       for (const reference of references) spills.set(reference.path, reference);
     }
     member.end();

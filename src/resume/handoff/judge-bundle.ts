@@ -144,8 +144,9 @@ export async function* bundledEntries(
     throw changedWhileRead(root, 0);
   }
   const openDirectory = () => host.files.openDirectory(root, { create: false, root });
+  const dialect = dialectNamed(target.dialect);
   const decode = (value: unknown) =>
-    decodeWhole(dialectNamed(target.dialect), value, openDirectory);
+    decodeWhole({ dialect, path: target.logId, openDirectory }, value);
   try {
     yield* entriesOf(root, opened.lines, decode, onBadLine);
   } finally {

@@ -20,7 +20,7 @@ const FIXED: readonly string[] = [LOG, CHECKPOINTS, THREAD, MANIFEST, TRANSCRIPT
 const SPILL = /^spill\/([\w-]+\.\d+\.spill)$/;
 const KEY = /^keys\/(.+)\.pem$/;
 
-/** The member of a spilled file, by its name next to the log. */
+/** The member of a spilled file, by its path in a line. */
 export function spillMember(name: string): string {
   return `spill/${name}`;
 }
@@ -29,7 +29,7 @@ export function keyMember(kid: string): string {
   return `keys/${kid}.pem`;
 }
 
-/** The name of a spilled file next to the log; null for other members. */
+/** The path of a spilled file in a line; null for other members. */
 export function spillName(member: string): string | null {
   return SPILL.exec(member)?.[1] ?? null;
 }

@@ -243,10 +243,12 @@ function notPinned(id: string, cause: unknown): string {
 function otherFiles(judged: JudgedBundle): InstalledFile[] {
   const { members, target, metaDoubt } = judged;
   const names: [string, string][] = [];
+  const logName = basename(target.logId);
+  const { spilling } = dialectNamed(target.dialect).writing ?? {};
   for (const name of members.keys()) {
     const spill = spillName(name);
-    if (spill !== null) names.push([name, spill]);
-    if (name === CHECKPOINTS) names.push([name, sidecarOf(basename(target.logId))]);
+    if (spill !== null && spilling) names.push([name, spilling.fileName(spill, logName)]);
+    if (name === CHECKPOINTS) names.push([name, sidecarOf(logName)]);
     if (name === THREAD && metaDoubt === null) names.push([name, THREAD]);
   }
   return names.map(([member, name]) => fileOf(judged, member, name));

@@ -57,9 +57,11 @@ async function isSessionFile(path: string): Promise<boolean> {
     const roots = rootsOf(name, segments);
     if (roots.length === 0) continue;
     await loadDialects([name]);
-    const { layout } = dialectNamed(name).naming;
+    const { naming, writing } = dialectNamed(name);
+    const { layout } = naming;
     const isSpill = "logName" in layout && SPILL.test(path);
-    const log = isSpill ? [...segments.slice(0, -1), layout.logName] : segments;
+    const logName = isSpill ? layout.logName : writing?.spilling?.logNameIn(basename(path));
+    const log = logName ? [...segments.slice(0, -1), logName] : segments;
     if (roots.some((at) => layout.idAt(log.slice(at)) !== null)) return true;
   }
   return false;

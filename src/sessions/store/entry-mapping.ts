@@ -115,7 +115,7 @@ interface MappedLine {
 function lineOf(native: Native, { spilling }: Writing): MappedLine {
   const line = encodeLine(native);
   if (!spilling || line.length <= spilling.lineBytesMax) return { line, bytes: line.length };
-  return { line, bytes: encodeLine(spilling.split(native, SPILL_TOOLS).native).length };
+  return { line, bytes: encodeLine(spilling.split(native, "", SPILL_TOOLS).native).length };
 }
 
 function understood(line: Uint8Array, dialect: Dialect): Entry | null {

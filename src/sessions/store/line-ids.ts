@@ -15,6 +15,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { basename } from "node:path";
 import { ioError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { type ByteOffset, START } from "../../core/base/offset.ts";
@@ -49,6 +50,7 @@ function prepareLine(
   whole: Native,
   previous: string | null,
   mark: TurnMark,
+  logName: string,
 ): PreparedLine {
   const id = chain.idOf(whole);
   const line = encodeLine(chain.link(whole, previous));
@@ -56,7 +58,7 @@ function prepareLine(
   if (!spilling || line.length <= spilling.lineBytesMax) {
     return { whole, native: whole, spills: [], line, previous, id, mark };
   }
-  const { native, files: spills } = spilling.split(whole, SPILL_TOOLS);
+  const { native, files: spills } = spilling.split(whole, logName, SPILL_TOOLS);
   const shorter = encodeLine(chain.link(native, previous));
   return { whole, native, spills, line: shorter, previous, id, mark };
 }
@@ -97,7 +99,9 @@ export class LineIds {
   }
 
   prepare(whole: Native, mark: TurnMark): PreparedLine {
-    const line = prepareLine(this.#parts.dialect, this.chain, whole, this.#expected, mark);
+    const { dialect, logId } = this.#parts;
+    const logName = basename(logId);
+    const line = prepareLine(dialect, this.chain, whole, this.#expected, mark, logName);
     if (line.id !== null) this.#expected = line.id;
     if (this.once?.idOf(whole)) this.#writesOnce = true;
     return line;

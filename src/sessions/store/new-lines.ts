@@ -4,12 +4,15 @@
  * Session facts: what the writer of a session knows when it builds a line.
  */
 
+import { basename } from "node:path";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
+import { encodeLine } from "../../core/log/json.ts";
 import type { Native, NewEntry } from "../../core/model/entry.ts";
 import { checkedEntry, refuseNamedFiles } from "../../core/model/entry-check.ts";
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import { type Dialect, writingOf } from "../../dialects/dialect.ts";
-import type { WriterFacts } from "../../dialects/facets/writing.ts";
+import type { SpillFile, WriterFacts } from "../../dialects/facets/writing.ts";
+import { SPILL_TOOLS } from "../../dialects/files/spill-files.ts";
 import { WRITE_BYTES_MAX } from "./session-write.ts";
 
 const LF = Buffer.of(0x0a);
@@ -45,6 +48,24 @@ function refuseUnwritten({ kind, ...rest }: NewEntry, { dialect, hasFiles }: Wri
 export interface NewLine {
   readonly native: Native;
   readonly line: Uint8Array;
+  /** Written before the line. */
+  readonly spills: readonly SpillFile[];
+}
+
+/** As long as those of our own lines. */
+const SOME_ID = "0".repeat(36);
+
+/**
+ * A completed line; its longest strings are in files if it would be too long. Lines that name the
+ * one before them get their link later; until then they have one of the same length.
+ */
+export function newLine(native: Native, { writing }: Dialect, path: string): NewLine {
+  const { chain, spilling } = writing ?? {};
+  const encoded = (each: Native) => encodeLine(chain ? chain.link(each, SOME_ID) : each);
+  const line = encoded(native);
+  if (!spilling || line.length <= spilling.lineBytesMax) return { native, line, spills: [] };
+  const { native: shorter, files: spills } = spilling.split(native, basename(path), SPILL_TOOLS);
+  return { native, line: encoded(shorter), spills };
 }
 
 /** Groups lines into writes: as many as fit, at least one. */

@@ -8,6 +8,7 @@ import type { Directory } from "../../core/base/files.ts";
 import { LOG_LIMITS } from "../../core/base/limits.ts";
 import { type ByteOffset, toByteOffset } from "../../core/base/offset.ts";
 import type { QueuedAppend } from "../../core/log/companion.ts";
+import type { LogWriter } from "../../core/log/writer.ts";
 import type { Turns } from "../../core/model/turns.ts";
 import type { SpillFile } from "../../dialects/facets/writing.ts";
 import { removeSpills, writeSpills } from "../../dialects/files/spill-files.ts";
@@ -144,7 +145,18 @@ export async function unspillGroup(
   openDirectory: OpenDirectory,
   error: unknown,
 ): Promise<void> {
-  const spills = group.flatMap(({ content }) => content.spills);
+  await unspill(
+    group.flatMap(({ content }) => content.spills),
+    openDirectory,
+    error,
+  );
+}
+
+async function unspill(
+  spills: readonly SpillFile[],
+  openDirectory: OpenDirectory,
+  error: unknown,
+): Promise<void> {
   const isGone = error instanceof VerbatimError && NOTHING_WRITTEN.includes(error.code);
   if (spills.length === 0 || !isGone) return;
   try {
@@ -152,6 +164,30 @@ export async function unspillGroup(
   } catch {
     // The files stay, but nothing refers to them. The caller reports why the append failed.
   }
+}
+
+/**
+ * Appends whole lines after their spill files, in one write. For sessions whose lines are finished
+ * before they are queued; derived files do not hear of them.
+ */
+export async function appendSpilled(
+  writer: LogWriter,
+  { lines, spills }: { readonly lines: Uint8Array; readonly spills: readonly SpillFile[] },
+  openDirectory: OpenDirectory,
+): Promise<ByteOffset> {
+  const bytes = spills.reduce((sum, file) => sum + file.bytes.length, lines.length);
+  let end = writer.end;
+  await writer.inTurn(async (turn) => {
+    await inDirectory(openDirectory, (at) => writeSpills(at, spills));
+    try {
+      end = toByteOffset(turn.append(lines) + lines.length);
+      await turn.settle();
+    } catch (error) {
+      await unspill(spills, openDirectory, error);
+      throw error;
+    }
+  }, bytes);
+  return end;
 }
 
 async function inDirectory(

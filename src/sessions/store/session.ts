@@ -38,12 +38,14 @@ import {
   expressEntry,
   inWrites,
   type NewLine,
+  newLine,
   SessionFacts,
   type SessionWriterFacts,
 } from "./new-lines.ts";
 import { SessionAppends } from "./session-appends.ts";
 import { makeOwnDirectory } from "./session-ids.ts";
 import type { SessionSigning } from "./session-signing.ts";
+import { appendSpilled } from "./session-write.ts";
 import type { Session as Published } from "./store-api.ts";
 
 export type OpenSigning = (
@@ -153,16 +155,12 @@ export class Session implements Published {
     const [only] = natives;
     if (!only) return [];
     if (natives.length === 1) return [await this.appendNative(only)];
-    const { spilling } = this.#dialect.writing ?? {};
-    for (const { line } of this.#encode(natives)) {
-      if (!spilling) checkLine(this.path, line, LOG_LIMITS);
-    }
+    for (const { line } of this.#encode(natives)) checkLine(this.path, line, LOG_LIMITS);
     const writer = await this.openToAppend();
-    const lines = this.#encode(natives);
     const ends: ByteOffset[] = [];
-    // Long values go to spill files, so the length of their lines is not known yet.
-    const groups = spilling ? [lines] : inWrites(lines);
-    for (const group of groups) ends.push(...(await this.#appendGroup(writer, group)));
+    for (const group of inWrites(this.#encode(natives))) {
+      ends.push(...(await this.#appendGroup(writer, group)));
+    }
     return ends;
   }
 
@@ -174,7 +172,10 @@ export class Session implements Published {
       return ends;
     }
     for (const { line, native } of group) this.#derived?.expect(line, native);
-    return endsOf(group, await writer.appendLines(bytesOf(group)));
+    const [lines, spills] = [bytesOf(group), group.flatMap((each) => each.spills)];
+    if (spills.length === 0) return endsOf(group, await writer.appendLines(lines));
+    const end = await appendSpilled(writer, { lines, spills }, () => this.#openDirectory());
+    return endsOf(group, end);
   }
 
   /** Appends one line of the dialect, without the fields that the writer adds. */
@@ -204,9 +205,17 @@ export class Session implements Published {
 
   #appendLine(writer: LogWriter, native: Native): Promise<ByteOffset> {
     if (this.#appends) return this.#appends.submit([native]);
+    const { spilling } = this.#dialect.writing ?? {};
     const line = encodeLine(native);
+    if (spilling && line.length > spilling.lineBytesMax) return this.#appendLong(writer, native);
     this.#derived?.expect(line, native);
     return writer.append(line);
+  }
+
+  async #appendLong(writer: LogWriter, native: Native): Promise<ByteOffset> {
+    const lines = [newLine(native, this.#dialect, this.path)];
+    const [end = writer.end] = await this.#appendGroup(writer, lines);
+    return end;
   }
 
   /** Signed sessions: adds checkpoints that the caller chooses, with the log's lock held. */
@@ -224,10 +233,7 @@ export class Session implements Published {
   }
 
   #encode(natives: readonly Native[]): NewLine[] {
-    return natives.map((given) => {
-      const native = this.#complete(given);
-      return { native, line: encodeLine(native) };
-    });
+    return natives.map((given) => newLine(this.#complete(given), this.#dialect, this.path));
   }
 
   /** Takes the lock (in `exclusive`) and repairs a torn tail. The first append calls this. */

@@ -153,7 +153,8 @@ async function inspectWithSidecar(
   }
   if (!sidecar) return { inspection: await inspectLog(log, "sidecar", inspecting), extra: [] };
   const inspection = await inspectSidecar(log, sidecar, inspecting);
-  return { inspection, extra: sidecarFindings(inspection) };
+  const ofFiles = await fileFindings(log, inspection, options);
+  return { inspection, extra: [...sidecarFindings(inspection), ...ofFiles] };
 }
 
 /** Findings about the files that belong to a signed log. */

@@ -201,21 +201,25 @@ test("a bundle says at which commit of which repository, without credentials", a
   }
 });
 
-test("spilled files of a log are in its bundle", async () => {
-  const ada = new HandingUser();
-  const long = "x".repeat(9 * 1024 * 1024);
-  const written = await ada.write({ dialect: "entire" }, [said("short"), said(long)]);
-  const { path } = await ada.handoff(written);
-  const root = tempDirectory();
-  const unpacked = await ada.unpack(path, { root });
-  const spills = (each: string) => readdirSync(dirname(each)).filter((name) => /spill$/.test(name));
-  const [name = ""] = spills(written.path);
-  assert.deepEqual(spills(unpacked.path), [name]);
-  const [before, after] = [written.path, unpacked.path].map((each) => {
-    return readFileSync(join(dirname(each), name));
-  });
-  assert.ok(before && after && before.equals(after));
-});
+test.each(["entire", "verbatim"] as const)(
+  "spilled files of a log are in its bundle (%s)",
+  async (dialect) => {
+    const ada = new HandingUser();
+    const long = "x".repeat(9 * 1024 * 1024);
+    const written = await ada.write({ dialect }, [said("short"), said(long)]);
+    const { path } = await ada.handoff(written);
+    const root = tempDirectory();
+    const unpacked = await ada.unpack(path, { root });
+    const spills = (each: string) =>
+      readdirSync(dirname(each)).filter((name) => /spill$/.test(name));
+    const [name = ""] = spills(written.path);
+    assert.deepEqual(spills(unpacked.path), [name]);
+    const [before, after] = [written.path, unpacked.path].map((each) => {
+      return readFileSync(join(dirname(each), name));
+    });
+    assert.ok(before && after && before.equals(after));
+  },
+);
 
 test("a thread.json by a key trusted only for transcripts is left out", async () => {
   const [ada, ben] = [new HandingUser(), new HandingUser()];

@@ -71,8 +71,8 @@ function rowsOf({ host, root, logId }: EntireLog, from: ByteOffset, to?: ByteOff
 /** The prompt in a row, with its spilled strings restored if possible. */
 async function wholePrompt(directory: Directory, value: unknown): Promise<string | null> {
   const prompt = promptIn(value);
-  if (prompt === null || spilling.referencesOf(value).length === 0) return prompt;
-  const restored = await restoreSpilled(directory, spilling, value as Native);
+  if (prompt === null || spilling.referencesOf(value, "").length === 0) return prompt;
+  const restored = await restoreSpilled(directory, spilling, value as Native, "");
   return "native" in restored ? promptIn(restored.native) : prompt;
 }
 
