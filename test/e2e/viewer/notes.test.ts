@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { makeToken } from "../../server/auth/token-user.ts";
 import { ENTRIES } from "../../share/sharing.ts";
+import { answered, said } from "../../support/signing-user.ts";
 import { axeFaults } from "../axe-faults.ts";
 import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
@@ -13,6 +14,11 @@ let admin = "";
 
 const viewer = viewerScene(async (scene) => {
   await scene.write({ id: "table-1", entries: ENTRIES });
+  const rows = Array.from({ length: 150 }, (_, n) => [
+    said(`prompt ${n}`),
+    answered(`answer ${n}`),
+  ]);
+  await scene.write({ id: "long-1", entries: rows.flat() });
   admin = (await makeToken(join(scene.home, "streams"))).token;
 });
 
@@ -61,4 +67,47 @@ browserTest("a session is starred, renamed and tagged, and found by these", asyn
   await page.getByLabel("Title").fill("");
   await page.getByRole("button", { name: "Save" }).press("Enter");
   await page.getByRole("heading", { name: OWN }).waitFor();
+});
+
+browserTest("an entry gets a star and a note by keyboard, and a mark that opens them", async () => {
+  const page = await openList();
+  await page.getByText("prompt 0").first().click();
+  await page.getByText("answer 149").waitFor();
+  const transcript = page.getByLabel("Transcript");
+  await transcript.press("g");
+  const row = page.locator(".entries > .row", { hasText: /prompt 0\b/ });
+  await row.focus();
+  await page.keyboard.press("i");
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  await inspector.getByLabel("Note").fill("Ask Ada <b>");
+  await inspector.getByLabel("Starred").press("Space");
+  await inspector.getByRole("button", { name: "Save" }).press("Enter");
+  await inspector.getByText("Saved").waitFor();
+  const mark = row.getByRole("button", { name: "Your note" });
+  assert.deepEqual(
+    [await mark.textContent(), await mark.getAttribute("title")],
+    ["★", "Ask Ada <b>"],
+  );
+  assert.equal(await page.locator(".row-note").count(), 1);
+  assert.deepEqual(await axeFaults(page), []);
+
+  // Away, until its row is no longer in the page; and back.
+  await transcript.press("G");
+  await page.getByText("answer 149").waitFor();
+  await eventually("the first row", () => row.count()).toBe(0);
+  await transcript.press("g");
+  await mark.press("Enter");
+  assert.equal(await inspector.getByLabel("Note").inputValue(), "Ask Ada <b>");
+  await inspector.getByLabel("Note").fill("");
+  await inspector.getByLabel("Starred").uncheck();
+  await inspector.getByRole("button", { name: "Save" }).click();
+  await eventually("the mark", () => mark.count()).toBe(0);
+});
+
+browserTest("on a phone, the button for notes is in view", async () => {
+  const page = await openList();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.getByText(OWN).first().click();
+  const box = await page.getByRole("button", { name: "Notes" }).boundingBox();
+  assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
 });

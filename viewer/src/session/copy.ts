@@ -24,7 +24,7 @@ export async function copyText(text: string): Promise<void> {
 /** Handles a click in the transcript, if it was on a row's button. */
 export function onRowAction(event: Event, store: SessionStore): void {
   const button = (event.target as Element).closest<HTMLButtonElement>(
-    ".row-actions button, button.copy",
+    ".row-actions button, button.row-note, button.copy",
   );
   const block = button === null ? null : copiedBlock(button);
   if (button !== null && block !== null) {

@@ -2,6 +2,7 @@
 
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";
+import type { EntryNotesItem } from "../../../src/client/note-shapes.ts";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import {
@@ -22,6 +23,7 @@ import { badLineHtml } from "../../../src/sessions/render/html/page.ts";
 import type { PlacedEntry } from "../../../src/sessions/render/html/placed-entry.ts";
 import { isDone, type Places } from "../../../src/sessions/render/shown-entry.ts";
 import { HtmlView } from "../html-view.tsx";
+import { NoteMark } from "./entry-notes.tsx";
 
 export interface RowProps {
   readonly item: EntryItem;
@@ -45,6 +47,8 @@ export interface RowProps {
   /** Below a call: without actions, which are about the page's session. */
   readonly isNested: boolean;
   readonly mount: MountBelowRow;
+  /** The user's. */
+  readonly notes?: EntryNotesItem | undefined;
   /** What answering this prompt, or a call in this entry, cost. */
   readonly cost: RowCost | null;
 }
@@ -79,6 +83,7 @@ export class EntryRow extends Component<RowProps> {
       next.isPrompt !== props.isPrompt ||
       next.isAltered !== props.isAltered ||
       next.isElsewhere !== props.isElsewhere ||
+      next.notes !== props.notes ||
       next.cost?.text !== props.cost?.text ||
       next.cost?.title !== props.cost?.title
     );
@@ -129,6 +134,7 @@ function Row(props: RowProps) {
           {cost.text}
         </span>
       )}
+      {props.notes && <NoteMark notes={props.notes} />}
       {!props.isNested && <Actions />}
     </div>
   );
@@ -143,7 +149,11 @@ function Actions() {
       <button type="button" data-do="markdown" title="Copy this entry as Markdown">
         Copy
       </button>
-      <button type="button" data-do="info" title="Inspect: ids, usage, proof, its line ( i )">
+      <button
+        type="button"
+        data-do="info"
+        title="Inspect: notes, ids, usage, proof, its line ( i )"
+      >
         Info
       </button>
     </div>

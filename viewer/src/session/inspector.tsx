@@ -15,6 +15,7 @@ import { WebProofCrypto } from "../proof/web-crypto.ts";
 import { reasonOf } from "../server.ts";
 import { fullTimeOf } from "../words.ts";
 import { copyText } from "./copy.ts";
+import { EntryNotes } from "./entry-notes.tsx";
 import { ProofOfEntry } from "./entry-proof.tsx";
 import { itemsOf } from "./entry-window.ts";
 import type { ReadingPosition } from "./reading.ts";
@@ -63,6 +64,8 @@ export function Inspector({ store, reading, close }: InspectorProps) {
 
 type Facts = readonly (readonly [string, string | null])[];
 
+const count = (value: number | null | undefined) => (value == null ? null : groupDigits(value));
+
 function About({ store, item }: { readonly store: SessionStore; readonly item: EntryItem }) {
   const { start, end, bytes, at, fault, entry } = item;
   const line = useLine(store, item);
@@ -70,7 +73,6 @@ function About({ store, item }: { readonly store: SessionStore; readonly item: E
   const calls = (entry?.parts ?? []).flatMap((part) => {
     return "callId" in part && part.callId !== null ? [part.callId] : [];
   });
-  const count = (value: number | null | undefined) => (value == null ? null : groupDigits(value));
   return (
     <div class="inspector-body">
       <FactList
@@ -100,6 +102,7 @@ function About({ store, item }: { readonly store: SessionStore; readonly item: E
           ]}
         />
       )}
+      <EntryNotes store={store} start={start} />
       <ProofOfEntry store={store} item={item} hash={line.hash} />
       <section>
         <h3>Line in the log</h3>

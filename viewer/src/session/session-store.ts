@@ -9,6 +9,11 @@
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type {
+  EntryNotesItem,
+  NotesRequest,
+  SessionNotesItem,
+} from "../../../src/client/note-shapes.ts";
+import type {
   EntryItem,
   EntryPage,
   SessionHead,
@@ -73,6 +78,8 @@ export class SessionStore {
   /** The inspector is open: it shows this entry, or the one being read. */
   readonly isInspecting = signal(false);
   readonly inspected = signal<number | null>(null);
+  /** The user's, by where entries begin; null until they are loaded. */
+  readonly entryNotes = signal<ReadonlyMap<number, EntryNotesItem> | null>(null);
   readonly outline: SessionOutline;
   readonly costs: SessionCosts;
   readonly threads: ThreadStore;
@@ -203,6 +210,15 @@ export class SessionStore {
     }, HEAD_PAUSE_MS);
   }
 
+  /** Refuses as the server does. */
+  async noteEntry(entry: number, notes: NotesRequest): Promise<void> {
+    this.#showNotes(await this.client.sessions.setNotes(this.id, notes, { entry }));
+  }
+
+  #showNotes({ entries }: SessionNotesItem): void {
+    this.entryNotes.value = new Map(entries.map((notes) => [notes.start, notes]));
+  }
+
   /** The address of an entry, with the filter. */
   hrefOf(start: number): string {
     return sessionHref(this.id, start, "", formatFilter(this.filter.value));
@@ -220,6 +236,11 @@ export class SessionStore {
     if (this.#closing.signal.aborted) return;
     this.outline.refresh(0);
     void this.costs.load();
+    const { sessions } = this.client;
+    sessions.notes(this.id).then(
+      (notes) => this.#showNotes(notes),
+      () => {},
+    );
     this.#watching = setInterval(() => {
       if (!document.hidden) void this.lookAround();
     }, WATCH_MS);

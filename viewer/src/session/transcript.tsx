@@ -87,6 +87,7 @@ export function Transcript(props: TranscriptProps) {
               isElsewhere={store.filter.value.size === 0 && store.threads.has(item)}
               isNested={false}
               mount={mount}
+              notes={store.entryNotes.value?.get(item.start)}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
             />
           ))}
