@@ -1,7 +1,8 @@
 /** A user's own notes in what commands print. */
 
 import assert from "node:assert/strict";
-import { chmodSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
@@ -130,4 +131,62 @@ test("a file of notes that others can change is reported, and the sessions are l
   assert.equal(code, 0);
   assert.match(stdout, / webhook 1\n/);
   assert.match(stderr, /^warning: the notes in .* other users can change it .* chmod 600 /);
+});
+
+test("export --notes adds the notes to a document in Markdown and to a page, and to nothing else", async () => {
+  const { user, path, note } = await notedUser();
+  await note(NOTED, { note: "First line\n<b>second</b>" });
+  const log = join(user.home, `.claude/projects/-home-me-app/${NOTED}.jsonl`);
+  const [, second = ""] = readFileSync(log, "utf8").split("\n");
+  const start = readFileSync(log).indexOf(second);
+  const subject = { dialect: "claude-code", session: NOTED };
+  const lineOf = (text: string) =>
+    createHash("sha256").update(`${text}\n`).digest("hex").slice(0, 16);
+  const entry = (line: string, at: number, text: string) =>
+    changeNotes(nodeHost, subject, { start: at, line }, { note: text }, { path });
+  await entry(lineOf(second), start, "Here it goes wrong");
+  await entry("0000000000000000", 0, "Of another line");
+  const run = async (...args: string[]) => user.run(["export", NOTED, ...args]);
+
+  const { stdout } = await run("--notes");
+  const at = (text: string) => stdout.indexOf(text);
+  assert.match(
+    stdout,
+    /> \*\*Note on the session\*\* {2}\n> ★ Mine \u202e #bug {2}\n> First line {2}\n> <b>second<\/b>/,
+  );
+  assert.ok(at("Note on a line that has changed") > 0);
+  assert.ok(at("Of another line") < at("webhook 1"));
+  assert.ok(at("a1") > 0 && at("a1") < at("Here it goes wrong"));
+  const without = (await run()).stdout;
+  assert.ok(!without.includes("Here it goes") && !without.includes("Mine"));
+
+  const html = (await run("--notes", "--format", "html", "--redact", "none")).stdout;
+  assert.match(html, /Note on the session<\/strong>.*<br>First line<br>&lt;b&gt;second/);
+  assert.ok(html.indexOf("Here it goes wrong") > html.indexOf("a1"));
+  const masked = await run("--notes", "--format", "html");
+  assert.deepEqual([masked.code, masked.stdout], [2, ""]);
+  assert.match(masked.stderr, /--redact none/);
+  for (const format of ["jsonl", "csv", "etf", "otlp", "bundle"]) {
+    const { code, stderr } = await run("--notes", "--format", format);
+    assert.equal(code, 2, format);
+    assert.match(stderr, /--notes is for --format md, html, not/);
+  }
+});
+
+test("with a kept listing of 1,000 sessions, a new star is shown at the next ls", async () => {
+  const { user, note } = await notedUser();
+  for (let n = 0; n < 1_000; n++) {
+    const id = `6f1c2d3e-2000-4000-8000-${String(n).padStart(12, "0")}`;
+    writeClaude(user.home, `-home-me-app/${id}.jsonl`, [promptRow(`number ${n}`, { at: AT - n })]);
+  }
+  const first = await user.run(["ls"]);
+  assert.equal(first.stdout.split("\n").length, 1_003 + 2);
+  assert.equal((await user.run(["ls"])).stdout, first.stdout);
+  const id = "6f1c2d3e-2000-4000-8000-000000000500";
+  await note(id, { starred: true, title: "Found again" });
+  assert.match((await user.run(["ls"])).stdout, /★ Found again\n/);
+  await note(id, { title: "Renamed" });
+  assert.match((await user.run(["ls"])).stdout, /★ Renamed\n/);
+  await note(id, { starred: false, title: null });
+  assert.equal((await user.run(["ls"])).stdout, first.stdout);
 });

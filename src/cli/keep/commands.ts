@@ -167,6 +167,7 @@ export const exportSessions: CliCommand = {
       summary:
         "html: mask what these rules of scan find, comma-separated; default: all; none: mask nothing",
     },
+    { flags: "--notes", summary: "md, html: with your notes; html also needs --redact none" },
     { flags: "--no-metadata", summary: "md of rye: no heading above assistant messages" },
     {
       flags: "--to <url>",

@@ -37,13 +37,13 @@ export const EXPORT_FORMATS: Readonly<Record<string, ExportFormat>> = {
     summary: "a document in Markdown",
     ending: "md",
     isJoined: true,
-    takes: ["thinking", "tools", "metadata", "output"],
+    takes: ["thinking", "tools", "metadata", "notes", "output"],
   },
   html: {
     summary: "a page that runs nothing and loads nothing",
     ending: "html",
     isJoined: false,
-    takes: ["thinking", "tools", "last", "redact", "output"],
+    takes: ["thinking", "tools", "last", "redact", "notes", "output"],
   },
   jsonl: {
     summary: "entries as JSON lines",

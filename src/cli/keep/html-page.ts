@@ -18,6 +18,7 @@ import type { Session } from "../../sessions/store/session.ts";
 import { NOTHING_KNOWN, SummaryFold } from "../../sessions/summary/summary.ts";
 import { tellUnshown, tornBytesOf } from "../look/named-session.ts";
 import type { ExportSource } from "./export-formats.ts";
+import { type ExportedNotes, exportedNotes } from "./exported-notes.ts";
 import { maskedItems } from "./masked-items.ts";
 
 /** Maximum consecutive bad lines listed; further ones are counted. */
@@ -29,6 +30,7 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
   const { options, io } = run;
   const lastItems = last === null ? null : await itemsFromEnd(session, last, badLines.add);
   const summary = lastItems ? await summaryOfLast(session, lastItems) : await summarise(session);
+  const notes = await exportedNotes(session, run, "html");
   const masked = await maskedItems(source);
   const { id, dialect } = session;
   const said = masked === null ? { notice } : { ...UNSCANNED, notice: masked.notice };
@@ -40,22 +42,28 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
     (start, part) => editPlaces(outline.marks, start, part),
   );
   const items = masked?.items() ?? lastItems ?? itemsInOrder(session, badLines.add);
-  yield* piecesOf(page, items, session, outline);
+  yield* piecesOf(page, items, session, outline, notes);
   tellUnshown(page.unshown, io);
 }
 
 type Item = StoredEntry | BadLineRun;
 type Items = AsyncIterable<Item> | readonly Item[];
 
-async function* piecesOf(page: SessionPage, items: Items, session: Session, outline: OutlineFold) {
+async function* piecesOf(
+  page: SessionPage,
+  items: Items,
+  session: Session,
+  outline: OutlineFold,
+  notes: ExportedNotes | null,
+) {
   const { dialect } = session;
-  yield page.head();
+  yield page.head() + (notes?.head ?? "");
   for await (const item of usageOnce<Item>(items)) {
     if ("kind" in item) {
       const tools = toolViews(dialect.reading.tools, item.parts);
       const results = dialect.reading.resultViews?.(item.native) ?? [];
       outline.add(item, item.start, null); // First: the page asks it for the lines of edits.
-      yield page.entry({ ...item, tools, results });
+      yield page.entry({ ...item, tools, results }) + (notes?.after(item.start) ?? "");
     } else yield page.badLines(item);
   }
   yield page.foot({ tornBytes: await tornBytesOf(session) });

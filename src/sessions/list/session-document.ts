@@ -11,6 +11,8 @@ import type { Session } from "../store/session.ts";
 export interface SessionDocumentOptions extends MarkdownOptions {
   /** The neutral text of an entry. */
   readonly renderEntry: (entry: StoredEntry) => string;
+  /** What follows the entry that begins here. */
+  readonly after?: (start: number) => string;
   readonly onBadLine: (bad: BadEntry) => void;
   readonly signal?: AbortSignal;
 }
@@ -31,14 +33,16 @@ async function* ownDocument(
   const { onBadLine } = options;
   for await (const { value, bytes, start, number } of session.reader(reading(options)).forward()) {
     const { text, fault } = document(value, options, bytes);
-    if (text !== null) yield text;
+    if (text !== null) yield text + (options.after?.(start) ?? "");
     else onBadLine({ line: number === null ? null : number + 1, offset: start, reason: fault });
   }
 }
 
 async function* neutral(session: Session, options: SessionDocumentOptions): AsyncGenerator<string> {
   const entries = usageOnce(session.entries(reading(options)));
-  for await (const entry of entries) yield options.renderEntry(entry);
+  for await (const entry of entries) {
+    yield options.renderEntry(entry) + (options.after?.(entry.start) ?? "");
+  }
 }
 
 function reading({ onBadLine, signal }: SessionDocumentOptions) {
