@@ -69,9 +69,13 @@ async function removeOne(
   { purge = false, dryRun = false }: RemoveOptions,
 ): Promise<RemovedSession> {
   if (typeof session !== "string") return batch.remove(session);
-  const dropped = purge && !dryRun ? await purgeTrashed(places, session) : null;
+  let dropped: RemovedSession | null = null;
+  const mustDrop = purge && !dryRun;
+  if (mustDrop) dropped = await purgeTrashed(places, session);
   try {
-    return await batch.remove(await places.find(session));
+    const found = await places.find(session);
+    if (mustDrop) dropped = (await purgeTrashed(places, found.id ?? session)) ?? dropped;
+    return await batch.remove(found);
   } catch (cause) {
     if (dropped !== null && isNotThere(cause)) return dropped;
     throw cause;
@@ -97,7 +101,10 @@ export async function restoreRemoved(
 ): Promise<RestoredFile | null> {
   const all = await inTrash(places);
   const exact = all.filter(({ removal }) => isNamed(removal, name));
-  const named = exact.length > 0 ? exact : all.filter(({ removal }) => removal.id.startsWith(name));
+  const begun = all.filter(({ removal: { id } }) => {
+    return id.startsWith(name) || shortName(id).startsWith(name);
+  });
+  const named = exact.length > 0 ? exact : begun;
   const last = named.at(-1);
   if (!last) return null;
   if (new Set(named.map(({ root, removal }) => `${root}\0${removal.id}`)).size > 1) {
@@ -127,7 +134,8 @@ export async function releaseSession(places: Places, name: string): Promise<bool
   const guarded = guardOf(own.dialect, own.root);
   if (guarded === null) return isHeld;
   if ((await inTrash(places)).some((each) => isCopyOf(each, guarded.directory, own.id))) {
-    const reason = `its copy is in the trash; \`verbatim restore ${own.id}\` brings it back`;
+    const back = `\`verbatim restore ${shortName(own.id)}\` brings it back`;
+    const reason = `its copy is in the trash; ${back}`;
     const details = { path: own.path, reason };
     throw new VerbatimError("RESTORE_REFUSED", `${own.id} is not released: ${reason}`, details);
   }
@@ -140,7 +148,11 @@ function isCopyOf({ root, removal }: Trashed, directory: string, id: string): bo
 
 /** Ids of agents' sessions may begin with a directory that their users do not name. */
 function isNamed({ id }: Removal, name: string): boolean {
-  return id === name || id.endsWith(`/${name}`);
+  return id === name || shortName(id) === name;
+}
+
+function shortName(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
 }
 
 async function identified(places: Places, name: string): Promise<OwnSession> {

@@ -92,7 +92,7 @@ test("a restored copy is whole, has its time, and is continued by the guard", as
   await user.ok("rm", NAME);
   const refused = await user.run(["rm", "--release", NAME]);
   expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("RESTORE_REFUSED")]);
-  await user.ok("restore", NAME);
+  await user.ok("restore", NAME.slice(0, 8));
   assert.deepEqual(user.copies, before);
   expect(await user.ok("guard", "--verify")).toContain("1 generation read, 1 signed and verified");
   appendFileSync(user.fileOf(NAME), promptLine("and more"));
@@ -111,7 +111,7 @@ test("a purged copy leaves no byte; --release lets the guard copy the session ag
   await user.ok("guard", "--once", "--sign");
   assert.equal(user.copies.length, 2);
   const said = await user.ok("rm", NAME, "--purge", "--yes");
-  expect(said).toContain(`until \`verbatim rm --release ${ID}\``);
+  expect(said).toContain(`until \`verbatim rm --release ${NAME}\``);
   assert.deepEqual(holding(user.store, VALUE), []);
   expect(await user.ok("rm", "--release", NAME)).toContain("released");
   expect(await user.ok("rm", "--release", NAME)).toContain("not held");
@@ -136,6 +136,16 @@ test("of a session that its agent deleted, nothing is left in lists, indexes and
   assert.deepEqual(holding(user.home, VALUE), []);
   assert.equal((await user.run(["search", VALUE])).code, 1);
   assert.equal((await user.run(["restore", NAME])).code, 7);
+});
+
+test("a copy in the trash is purged by the beginning of its name, and its agent's file stays", async () => {
+  const user = new GuardUser();
+  await user.ok("guard", "--once");
+  await user.ok("rm", NAME);
+  assert.equal(holding(user.store, VALUE).length, 1);
+  await user.ok("rm", NAME.slice(0, 8), "--purge", "--yes");
+  assert.deepEqual(holding(user.store, VALUE), []);
+  assert.ok(existsSync(user.fileOf(NAME)));
 });
 
 test("all files of a compressed copy and of versions go", async () => {

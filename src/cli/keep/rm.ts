@@ -173,15 +173,21 @@ function resultText(removed: RemovedSession, isDry: boolean): string {
     hasTombstone && !isGuardCopy ? "; `verbatim verify` says that it was deleted" : "";
   const more = `${revoked}${tombstone}${agentText(removed)}`;
   if (until === null) return `${what} is removed for good${more}`;
-  const back = `\`verbatim restore ${session}\` brings it back until ${dayOf(until)}`;
+  const back = `\`verbatim restore ${nameOf(removed)}\` brings it back until ${dayOf(until)}`;
   return `${what} is in the trash; ${back}${more}`;
 }
 
+/** The id of an agent's session may begin as an option does. */
+function nameOf({ session, isGuardCopy }: RemovedSession): string {
+  return isGuardCopy ? session.slice(session.lastIndexOf("/") + 1) : session;
+}
+
 /** Where the agent's own file is, which no removal touches. */
-function agentText({ session, until, isGuardCopy, agentFile }: RemovedSession): string {
+function agentText(removed: RemovedSession): string {
+  const { until, isGuardCopy, agentFile } = removed;
   if (!isGuardCopy) return "";
   if (agentFile === null) return "; its agent's own file is gone";
-  const again = until === null ? `verbatim rm --release ${session}` : "verbatim restore";
+  const again = until === null ? `verbatim rm --release ${nameOf(removed)}` : "verbatim restore";
   const stays = `its agent's own file stays, with its text in \`ls\` and \`search\`: ${agentFile}`;
   return `; ${stays}; it is not copied again until \`${again}\``;
 }
