@@ -124,19 +124,22 @@ test("what a killed server left of a deletion is finished at the next start", as
   const time = new ManualTime();
   const options: Partial<ServeOptions> = { time, dataDirectory: tempDirectory() };
   const first = await startTestServer(options);
-  const log = streamOf("dinner");
-  for (const stream of [log, `${log}.checkpoints`]) await receive(first, stream, turn(VALUE));
-  const copy = copyOf(first, log);
-  await until(() => existsSync(copy) && statSync(copy).size > 0, "the copy");
+  const [log, unsigned] = [streamOf("dinner"), streamOf("unsigned")];
+  const streams = [log, `${log}.checkpoints`, unsigned];
+  for (const stream of streams) await receive(first, stream, turn(VALUE));
+  const copies = [log, unsigned].map((stream) => copyOf(first, stream));
+  const isWhole = (copy: string) => existsSync(copy) && statSync(copy).size > 0;
+  await until(() => copies.every(isWhole), "the copies");
   await first.running.close();
   // Killed after the log's stream was deleted: its copy and the sidecar are left.
   const store = await openLocalStore({ dataDirectory: first.directory, now: time.nowMs });
   await store.remove(log);
+  await store.remove(unsigned);
   await store.close();
   time.pass(200 * DAY_MS);
   const second = await startTestServer({ ...options, ...RULE });
   await until(() => isGone(second, `${log}.checkpoints`), "the sidecar is deleted");
-  await until(() => !existsSync(copy), "the copy is removed");
+  await until(() => !copies.some((copy) => existsSync(copy)), "the copies are removed");
 });
 
 test("no byte of a deleted session is left in data, caches and state", async () => {
