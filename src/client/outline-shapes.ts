@@ -123,3 +123,10 @@ export const SESSION_THREADS = object({
   isComplete: describeSchema(boolean, "False while the log is still being read"),
 });
 export interface SessionThreads extends TypeOfSchema<typeof SESSION_THREADS> {}
+
+export const THREAD_SCHEMAS = {
+  ToolCalls: TOOL_CALLS,
+  Thread: THREAD,
+  ThreadParent: THREAD_PARENT,
+  SessionThreads: SESSION_THREADS,
+};

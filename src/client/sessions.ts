@@ -2,6 +2,7 @@
 
 import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/base/choice.ts";
 import { parseExactly } from "../core/base/exact-numbers.ts";
+import type { SessionFinds } from "./find-shapes.ts";
 import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
 import type { NotesRequest, SessionNotesItem } from "./note-shapes.ts";
 import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
@@ -268,6 +269,11 @@ export class SessionsClient {
   /** Whether it is still in its place, and where it is otherwise. Reads no log. */
   async whereabouts(id: string): Promise<Whereabouts> {
     return this.#requester.json(pathOf(id, "whereabouts"));
+  }
+
+  /** What `verbatim scan` finds now, by line, to mark it. Reads the whole session. */
+  async finds(id: string): Promise<SessionFinds> {
+    return this.#requester.json(pathOf(id, "finds"));
   }
 
   /** The log's own bytes; as many of the range as fit one response. */

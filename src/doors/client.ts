@@ -8,6 +8,7 @@
  */
 
 export { VerbatimClient } from "../client/client.ts";
+export type { FoundText, SessionFinds } from "../client/find-shapes.ts";
 export type { SessionEvent, SessionFollowOptions } from "../client/follow.ts";
 export type { EntryNotesItem, NotesRequest, SessionNotesItem } from "../client/note-shapes.ts";
 export type {

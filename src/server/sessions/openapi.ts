@@ -39,6 +39,7 @@ import {
 } from "../openapi/describe.ts";
 import type { MountDescription } from "../router/mount.ts";
 import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
+import { FIND_SCHEMAS, findsPath } from "./finds.ts";
 import { NOTE_FILTERS, NOTE_SCHEMAS, notesPath } from "./notes.ts";
 import { SERVED_DIALECTS } from "./roots.ts";
 import { SESSION_LIMITS } from "./session-limits.ts";
@@ -117,10 +118,8 @@ const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   ExchangesPage: outlined.EXCHANGES_PAGE,
   Whereabouts: of.WHEREABOUTS,
   ...NOTE_SCHEMAS,
-  ToolCalls: outlined.TOOL_CALLS,
-  Thread: outlined.THREAD,
-  ThreadParent: outlined.THREAD_PARENT,
-  SessionThreads: outlined.SESSION_THREADS,
+  ...FIND_SCHEMAS,
+  ...outlined.THREAD_SCHEMAS,
   Checkpoint: of.CHECKPOINT,
   CheckpointKey: of.CHECKPOINT_KEY,
   CheckpointPage: of.CHECKPOINT_PAGE,
@@ -334,6 +333,7 @@ const PATHS: Readonly<Record<string, Schema>> = {
     ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
     refused: [],
   }),
+  [`${ONE}/finds`]: findsPath(alone),
   [`${ONE}/notes`]: notesPath(alone),
   [`${ONE}/usage`]: get("getUsage", {
     summary: "Tokens and cost, as recorded",

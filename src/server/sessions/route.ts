@@ -22,6 +22,7 @@ import type { OpenMount, SharedParts } from "../router/mount.ts";
 import { SESSIONS_ROOT } from "../router/paths.ts";
 import { costsAnswer } from "../usage/route.ts";
 import { liveEntries } from "./events.ts";
+import { findsAnswer } from "./finds.ts";
 import { listPage } from "./list.ts";
 import { notesAnswer } from "./notes.ts";
 import { Query } from "./query.ts";
@@ -119,6 +120,10 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
   },
   notes: async ({ context: { sessions }, served, request, response }) => {
     const text = await notesAnswer(sessions, served, request);
+    answerJsonText(response, text, sessions.room);
+  },
+  finds: async ({ context: { sessions }, served, request, response }) => {
+    const text = await findsAnswer(sessions, served, request.url ?? "/");
     answerJsonText(response, text, sessions.room);
   },
   usage: async ({ context: { sessions }, served, request, response }) => {

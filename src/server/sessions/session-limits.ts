@@ -52,6 +52,8 @@ export interface SessionLimits {
   readonly outlineMax: number;
   /** How long a request waits for an outline that is being computed. */
   readonly outlineWaitMs: number;
+  /** Values that a scan found, in one answer. */
+  readonly findsMax: number;
   /** Outlines kept in memory. */
   readonly outlinesMax: number;
 }
@@ -85,6 +87,7 @@ export const SESSION_LIMITS: SessionLimits = {
   usageWaitMs: 500,
   outlineDefault: 2_000,
   outlineMax: 10_000,
+  findsMax: 1_000,
   outlineWaitMs: 400,
   outlinesMax: 16,
 };

@@ -73,6 +73,7 @@ function Rows({ entries, reasons }: ConversationProps) {
                 isAll={false}
                 isTarget={false}
                 isPrompt={false}
+                finds={null}
                 isAltered={false}
                 isElsewhere={false}
                 isNested={true}

@@ -42,6 +42,8 @@ export interface RowProps {
   /** An exchange begins here. */
   readonly isPrompt: boolean;
   readonly isAltered: boolean;
+  /** By which rules `scan` finds something in it; null: nothing, or no scan. */
+  readonly finds: string | null;
   /** It is shown below the call whose subagent wrote it. */
   readonly isElsewhere: boolean;
   /** Below a call: without actions, which are about the page's session. */
@@ -82,6 +84,7 @@ export class EntryRow extends Component<RowProps> {
       next.isTarget !== props.isTarget ||
       next.isPrompt !== props.isPrompt ||
       next.isAltered !== props.isAltered ||
+      next.finds !== props.finds ||
       next.isElsewhere !== props.isElsewhere ||
       next.notes !== props.notes ||
       next.cost?.text !== props.cost?.text ||
@@ -124,6 +127,7 @@ function Row(props: RowProps) {
       {isAltered && (
         <p class="altered-note">Something in this turn was altered after it was signed.</p>
       )}
+      {props.finds !== null && <p class="find-note">Scan finds: {props.finds}</p>}
       <HtmlView
         html={shown}
         inside={(index) => insideHtml(props, index)}

@@ -1,6 +1,6 @@
 /**
  * Mark hits: colours the searched words without touching the page's elements (CSS custom
- * highlights; where a browser has none, the entry itself is marked).
+ * highlights; where a browser has none, the entry itself is marked). Also what other marks need.
  */
 
 import type { SearchHit } from "../../../src/client/search-shapes.ts";
@@ -21,27 +21,48 @@ export function markHits(words: readonly string[], at: number | null): void {
   forgetHits();
   const entries = document.querySelector(".entries");
   if (words.length === 0 || entries === null) return;
+  const ranges = rangesIn(entries, words, MARKS_MAX, true);
+  for (const { startContainer } of ranges) unfold(startContainer, at);
+  mark(NAME, ranges);
+}
+
+export function forgetHits(): void {
+  forgetMarks(NAME);
+}
+
+/** Replaces the marks of this name. */
+export function mark(name: string, ranges: readonly Range[]): void {
+  if ("highlights" in CSS) CSS.highlights.set(name, new Highlight(...ranges));
+}
+
+export function forgetMarks(name: string): void {
+  if ("highlights" in CSS) CSS.highlights.delete(name);
+}
+
+/** Where the words are in the texts of an element. */
+export function rangesIn(
+  element: Element,
+  words: readonly string[],
+  max: number,
+  isCaseless: boolean,
+): Range[] {
   const ranges: Range[] = [];
-  const walker = document.createTreeWalker(entries, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    const text = (node.textContent ?? "").toLowerCase();
+    const said = node.textContent ?? "";
+    const text = isCaseless ? said.toLowerCase() : said;
     for (const word of words) {
       for (
         let from = text.indexOf(word);
         from >= 0;
         from = text.indexOf(word, from + word.length)
       ) {
-        if (ranges.length === MARKS_MAX) break;
+        if (ranges.length >= max) return ranges;
         ranges.push(rangeOf(node, from, from + word.length));
       }
     }
   }
-  for (const { startContainer } of ranges) unfold(startContainer, at);
-  if ("highlights" in CSS) CSS.highlights.set(NAME, new Highlight(...ranges));
-}
-
-export function forgetHits(): void {
-  if ("highlights" in CSS) CSS.highlights.delete(NAME);
+  return ranges;
 }
 
 function rangeOf(node: Node, from: number, to: number): Range {
@@ -52,10 +73,11 @@ function rangeOf(node: Node, from: number, to: number): Range {
   return range;
 }
 
-function unfold(node: Node, at: number | null): void {
+/** Unfolds what hides a text of the entry at an offset; returns whether it is of that one. */
+export function unfold(node: Node, at: number | null): boolean {
   const row = node.parentElement?.closest<HTMLElement>(".entries > .row");
   const { start, also = "" } = row?.dataset ?? {};
-  if (!row || (start !== String(at) && !also.split(" ").includes(String(at)))) return;
+  if (!row || (start !== String(at) && !also.split(" ").includes(String(at)))) return false;
   for (
     let details = node.parentElement?.closest("details");
     details && row.contains(details);
@@ -63,4 +85,5 @@ function unfold(node: Node, at: number | null): void {
   ) {
     if (!details.matches(".source:not(.said)")) details.open = true; // JSON repeats what is shown.
   }
+  return true;
 }

@@ -92,6 +92,7 @@ function Nested({
           isAll={false}
           isTarget={false}
           isPrompt={false}
+          finds={null}
           isAltered={false}
           isElsewhere={false}
           isNested={true}

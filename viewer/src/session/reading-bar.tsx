@@ -4,7 +4,9 @@
  */
 
 import { useComputed } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { go } from "../address.ts";
+import { countText } from "../words.ts";
 import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
 import {
   FILTERS,
@@ -14,7 +16,9 @@ import {
   NO_FILTER,
   toggleFilter,
 } from "./filter.ts";
+import { keepMarked } from "./mark-finds.ts";
 import type { ReadingPosition } from "./reading.ts";
+import { areFindsMarked, type SessionFinds, toggleFinds } from "./session-finds.ts";
 import type { OutlineColumn } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
 import { isWrapped, toggleWrap } from "./wrap.ts";
@@ -26,9 +30,12 @@ interface BarProps {
   readonly expand: (is: boolean) => void;
   /** On small screens, where the filter can be hidden. */
   readonly isFilterShown: boolean;
+  /** The entry in the address. */
+  readonly at: number | null;
 }
 
-export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }: BarProps) {
+export function ReadingBar(props: BarProps) {
+  const { store, reading, isExpanded, expand, isFilterShown, at } = props;
   return (
     <div class="reading-bar">
       <CurrentPrompt store={store} reading={reading} />
@@ -55,6 +62,7 @@ export function ReadingBar({ store, reading, isExpanded, expand, isFilterShown }
         >
           Wrap
         </button>
+        <FindMarks store={store} at={at} />
       </div>
       <Filtered store={store} />
     </div>
@@ -117,6 +125,46 @@ function countOf({ outline }: SessionStore, name: FilterName): number | null {
   if (outline.share.value < 1) return null;
   const column = COLUMNS[name];
   return column === undefined ? null : outline.index.value.sum(column);
+}
+
+/** Marks what `scan` finds, when the reader asks for it; the count leads to the next one. */
+function FindMarks({ store, at }: { readonly store: SessionStore; readonly at: number | null }) {
+  const { finds } = store;
+  const scan = finds.scan.value;
+  useEffect(() => (scan === null ? undefined : keepMarked(finds, at)), [finds, scan, at]);
+  const next = () => {
+    const start = finds.nextAfter(at);
+    if (start === null) return;
+    go({ page: "session", id: store.id, at: start, q: "", f: "" }, true);
+    void store.openAt(start);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="toggle"
+        aria-pressed={areFindsMarked.value}
+        title="Mark keys and personal data that scan finds: reads the whole session"
+        onClick={toggleFinds}
+      >
+        Mark finds
+      </button>
+      {areFindsMarked.value && (
+        <button type="button" class="toggle" disabled={!scan?.finds.length} onClick={next}>
+          <span aria-live="polite">{scan === null ? scanText(finds) : findCount(scan)}</span>
+        </button>
+      )}
+    </>
+  );
+}
+
+function scanText(finds: SessionFinds): string {
+  return finds.fault.value === null ? "Scanning…" : `Not scanned: ${finds.fault.value}`;
+}
+
+function findCount({ finds, isCut, unscanned }: NonNullable<SessionFinds["scan"]["value"]>) {
+  const missed = unscanned === 0 ? "" : `, ${countText(unscanned, "line")} not scanned`;
+  return `${isCut ? "First " : ""}${countText(finds.length, "find")}${missed}`;
 }
 
 /** The address keeps the filter: reloading and links show the same. */

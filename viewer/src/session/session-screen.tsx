@@ -135,6 +135,7 @@ function SessionBody({ store, reading, links, at, view, change }: BodyProps) {
           isExpanded={view.isExpanded}
           expand={(isExpanded) => change({ isExpanded })}
           isFilterShown={view.isFilterShown}
+          at={at}
         />
         <Transcript
           store={store}

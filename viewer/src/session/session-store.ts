@@ -37,6 +37,7 @@ import {
 import { type EntryFilter, formatFilter, matching, NO_FILTER } from "./filter.ts";
 import { lineNear } from "./line-near.ts";
 import { SessionCosts } from "./session-costs.ts";
+import { SessionFinds } from "./session-finds.ts";
 import { SessionOutline } from "./session-outline.ts";
 import { ThreadStore } from "./threads.ts";
 
@@ -83,6 +84,7 @@ export class SessionStore {
   readonly outline: SessionOutline;
   readonly costs: SessionCosts;
   readonly threads: ThreadStore;
+  readonly finds: SessionFinds;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
   readonly #closing = new AbortController();
@@ -100,6 +102,7 @@ export class SessionStore {
     this.outline = new SessionOutline(client, id, this.#closing.signal);
     this.costs = new SessionCosts(client, id, this.outline, this.#closing.signal);
     this.threads = new ThreadStore(client, id, this.#closing.signal);
+    this.finds = new SessionFinds(client, id, this.#closing.signal);
   }
 
   /** Shows the entry at an offset, or the end; then follows. */

@@ -88,6 +88,7 @@ export function Transcript(props: TranscriptProps) {
               isNested={false}
               mount={mount}
               notes={store.entryNotes.value?.get(item.start)}
+              finds={store.finds.rulesAt([item.start, ...calls.shownIn(item)])}
               isAltered={altered.some(({ from, to }) => item.start < to && item.end > from)}
             />
           ))}
