@@ -14,6 +14,7 @@ import { findsOfRules } from "../../src/evidence/redact/scan-finds.ts";
 import { entriesNumbered } from "../../src/evidence/redact/text-matches.ts";
 import { createShare } from "../../src/evidence/share/create-share.ts";
 import { FileShares, SHARES_FOLDER } from "../../src/evidence/share/share-files.ts";
+import { CliUser } from "../cli/cli.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
 import { serveSessions } from "../server/sessions/served.ts";
 import { answerRow, promptRow, writeClaude } from "../support/agent-home.ts";
@@ -159,4 +160,25 @@ test("the example of the page is what the real code writes", async () => {
   const example = /```jsonl masked-copy\n([^`]+)```/.exec(page)?.[1] ?? "";
   const timeless = (text: string) => text.replace(/"\d{4}-[^"]+Z"/g, '"T"');
   assert.equal(timeless(Buffer.concat(pieces).toString()), timeless(example));
+});
+
+test("the commands say that a masked copy proves nothing, whatever its name is", async () => {
+  const { root } = await unsigned();
+  const { client, session } = await served(root);
+  const copy = Buffer.from(await client.previewShare({ session }));
+  const user = new CliUser();
+  for (const name of ["copy.vbd", "copy"]) {
+    writeFileSync(join(user.cwd, name), copy);
+    const verified = await user.run(["verify", name]);
+    assert.match(verified.stdout, /copy[^:]*: unsigned/);
+    assert.match(verified.stdout, /masked copy .* proves nothing/);
+    const json = await user.run(["verify", name, "--json"]);
+    assert.deepEqual(json.code, verified.code);
+    assert.equal(JSON.parse(json.stdout).findings[0].code, "UNSIGNED");
+    const shown = await user.run(["show", name]);
+    assert.match(shown.stderr, /is a masked copy, which the viewer shows.*NOT_VERIFIED/);
+    assert.equal(shown.stdout, "");
+    const unpacked = await user.run(["import", name]);
+    assert.match(unpacked.stderr, /masked|disclosed copy/);
+  }
 });

@@ -150,6 +150,10 @@ export async function openCopy(path: string, { options, io }: Run): Promise<Foun
     const message = `${path} is ${verdict}, so nothing of it is shown`;
     throw new VerbatimError("NOT_VERIFIED", message, { path, verdict });
   }
+  if (verdict === "unsigned") {
+    const message = `${path} is a masked copy, which the viewer shows: drop it on its list`;
+    throw new VerbatimError("NOT_VERIFIED", message, { path, verdict });
+  }
   if (dialect === null || dialect === STREAMS) throw disclosedCopy(path);
   return { dialect, root: folder, id: null, path: log };
 }

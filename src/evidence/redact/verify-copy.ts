@@ -12,6 +12,7 @@ import { openLogPath, openToRead } from "../../core/log/log-path.ts";
 import { readExactly } from "../../trust/judge/inspect.ts";
 import type { VerifyReport } from "../../trust/judge/report.ts";
 import { nodeCrypto } from "../../trust/keys/node-crypto.ts";
+import { beginsAsMasked } from "../../trust/proof/disclosure/copy-file.ts";
 import {
   type DisclosedLine,
   DisclosureJudge,
@@ -90,6 +91,7 @@ export async function verifyCopy(
   const callback = onShown && { onShown };
   const judge = new DisclosureJudge({ crypto: nodeCrypto, keys, pinnedSeqOf, ...callback });
   const extra: Finding[] = [];
+  let isMasked = false;
   try {
     const place = await openLogPath(host, basename(full), { create: false, root: dirname(full) });
     try {
@@ -98,6 +100,7 @@ export async function verifyCopy(
         const size = file.size();
         let done = 0;
         for await (const chunk of readExactly(file, 0, size, full)) {
+          if (done === 0) isMasked = beginsAsMasked(chunk);
           judge.feed(chunk);
           done += chunk.length;
           onProgress?.(done, size);
@@ -112,13 +115,14 @@ export async function verifyCopy(
     const message = cause instanceof Error ? cause.message : String(cause);
     extra.push(findingOf("UNREADABLE", "unreadable", message));
   }
+  if (isMasked) extra.push(MASKED);
   const disclosed = judge.finish();
   const { log, newestSeq, pinnedLine } = disclosed.judge;
   const pin = log === null ? null : remembered.ofLog(log);
   const seen = judgeSeen(pin, { newestSeq, line: pinnedLine }, requirePin);
-  const unread = extra.length > 0;
+  const isDecided = extra.length > 0;
   const damaged = remembered.isDamaged ? [PINS_DAMAGED] : [];
-  const findings = unread ? extra : [...disclosed.findings, ...damaged, ...seen.findings];
+  const findings = isDecided ? extra : [...disclosed.findings, ...damaged, ...seen.findings];
   return reportOf(full, disclosed, findings, seen);
 }
 
@@ -150,6 +154,12 @@ export async function writeShownLines(
     closeSync(file);
   }
 }
+
+const MASKED = findingOf(
+  "UNSIGNED",
+  "unsigned",
+  "it is a masked copy of a session, which is not signed and proves nothing",
+);
 
 const PINS_DAMAGED = findingOf(
   "PIN_MAY_BE_MISSING",

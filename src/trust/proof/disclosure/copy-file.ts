@@ -1,15 +1,28 @@
-/** Copy file: recognises a disclosed copy by its first bytes, for readers that expect a session. */
+/**
+ * Copy file: recognises a disclosed or masked copy by its first bytes, for readers that expect a
+ * session.
+ */
 
 import { VerbatimError } from "../../../core/base/errors.ts";
 import { asAscii } from "../bytes.ts";
 
-const MAGIC = '{"verbatim":"disclosure",';
-export const MAGIC_BYTES = MAGIC.length;
+const DISCLOSED = '{"verbatim":"disclosure",';
+const MASKED = '{"verbatim":"masked-copy",';
+export const MAGIC_BYTES = Math.max(DISCLOSED.length, MASKED.length);
 /** How the names of disclosed copies end. */
 export const COPY_EXTENSION = ".vbd";
 
 export function beginsAsCopy(bytes: Uint8Array): boolean {
-  return asAscii(bytes.subarray(0, MAGIC_BYTES)) === MAGIC;
+  return begins(bytes, DISCLOSED) || beginsAsMasked(bytes);
+}
+
+/** Whether it is a masked copy, in which nothing is a signature (docs/formats/share.md). */
+export function beginsAsMasked(bytes: Uint8Array): boolean {
+  return begins(bytes, MASKED);
+}
+
+function begins(bytes: Uint8Array, magic: string): boolean {
+  return asAscii(bytes.subarray(0, magic.length)) === magic;
 }
 
 /** The error for a copy where a session is expected. */
