@@ -75,7 +75,7 @@ export async function build({ force = false } = {}) {
     await step("bundling the command line", node, [join(scripts, "bundle-cli.mjs"), next]);
     const proofPage = join(scripts, "bundle-proof-page.mjs");
     await step("bundling the page of proofs", node, [proofPage, next]);
-    await step("removing unused types", node, [join(scripts, "unused-types.mjs"), next]);
+    await step("removing unused files", node, [join(scripts, "unused-files.mjs"), next]);
     await step("writing types for CommonJS", node, [join(scripts, "require-types.mjs"), next]);
     await step("building the viewer", node, [join(modules, "vite", "bin", "vite.js"), ...viewer]);
     writeFileSync(join(next, ".stamp"), fingerprint);
@@ -223,7 +223,7 @@ function sourceFingerprint() {
     "scripts/entry-points.mjs",
     "scripts/require-types.mjs",
     "scripts/shell-files.mjs",
-    "scripts/unused-types.mjs",
+    "scripts/unused-files.mjs",
     ...readdirSync(join(root, "scripts", "shell")).map((name) => join("scripts", "shell", name)),
   ];
 

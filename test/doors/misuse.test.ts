@@ -257,6 +257,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "client new VerbatimClient": { good: [{ url: "http://127.0.0.1:1" }] },
   "client VerbatimClient.usage": { good: [{ since: "2026-01-01" }], required: 0, on: client },
   "client VerbatimClient.share": { good: [{ session: "a" }], on: client },
+  "client VerbatimClient.previewShare": { good: [{ session: "a" }], on: client },
+  "client VerbatimClient.masked": { good: ["a"], on: client },
   "client VerbatimClient.revokeShare": { good: ["a"], on: client },
   "client SessionsClient.list": { good: [{ limit: 1 }], required: 0, on: sessions },
   "client SessionsClient.get": { good: ["a"], on: sessions },

@@ -75,7 +75,9 @@ test("the command line exits with the code of the row, for every verdict and fla
   const { kit, table } = await writeCorpus(directory, ({ name }) => BY_COMMAND.includes(name));
   const rows = table.cases;
   assert.equal(rows.length, BY_COMMAND.length);
-  assert.equal(new Set(rows.map(({ expect }) => expect.verdict)).size, VERDICTS.length);
+  // A tombstone is signed for its store: cases-shown.ts has those.
+  const verdicts = VERDICTS.filter((verdict) => verdict !== "deleted");
+  assert.deepEqual(new Set(rows.map(({ expect }) => expect.verdict)), new Set(verdicts));
   const user = new CliUser();
   const { path } = (await kit.honest("rye-flat")).written;
   for (const row of rows) {
