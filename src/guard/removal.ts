@@ -63,8 +63,8 @@ function copyNames(root: GuardedRoot, { path, generation }: GuardRecord): string
 /** Null: the guard has none. */
 export async function copiesOf(root: GuardedRoot, id: string): Promise<GuardCopies | null> {
   await loadDialects([root.agent]);
-  const known = [...root.sessions.values()].filter((each) => each.id === id);
-  const records = known.filter((each) => copyNames(root, each).length > 0);
+  const all = [...root.sessions.values()].filter((each) => each.id === id);
+  const records = all.filter((each) => copyNames(root, each).length > 0);
   if (records.length === 0) return null;
   const paths = records.flatMap((each) => {
     return copyNames(root, each).map((name) => join(root.directory, dirname(each.path), name));
@@ -75,9 +75,9 @@ export async function copiesOf(root: GuardedRoot, id: string): Promise<GuardCopi
 
 /** The agent's own file of a session whose copy the guard has, had, or has in the trash. */
 export function agentFileOf(root: GuardedRoot, id: string): string | null {
-  const known = [...root.sessions.values(), ...root.removed.values()];
+  const all = [...root.sessions.values(), ...root.removed.values()];
   const dialect = dialectNamed(root.agent);
-  const there = known.find((each) => each.id === id && !isSourceGone(root, each, dialect));
+  const there = all.find((each) => each.id === id && !isSourceGone(root, each, dialect));
   return there ? join(root.source, there.path) : null;
 }
 

@@ -23,10 +23,10 @@ export interface NoteOptions {
 }
 
 export async function sessionNotes(places: Places, name: string): Promise<NotedSession> {
-  const found = await places.find(name);
-  if (found.id === null) throw noStoreError(found.path);
-  const notes = readNotes().of(found, found.id) ?? NOTHING_NOTED;
-  const session = openFoundSession(places.host, found);
+  const place = await places.find(name);
+  if (place.id === null) throw noStoreError(place.path);
+  const notes = readNotes().of(place, place.id) ?? NOTHING_NOTED;
+  const session = openFoundSession(places.host, place);
   return { ...notes, entries: await findNoted(places.host, session, notes.entries) };
 }
 
@@ -36,10 +36,10 @@ export async function annotateSession(
   changes: NoteChanges,
   { entry }: NoteOptions,
 ): Promise<void> {
-  const found = await places.find(name);
-  if (found.id === null) throw noStoreError(found.path);
+  const place = await places.find(name);
+  if (place.id === null) throw noStoreError(place.path);
   const { host } = places;
   const at =
-    entry === undefined ? null : await notedEntry(host, openFoundSession(host, found), entry);
-  await changeNotes(host, subjectOf(found, found.id), at, changes);
+    entry === undefined ? null : await notedEntry(host, openFoundSession(host, place), entry);
+  await changeNotes(host, subjectOf(place, place.id), at, changes);
 }

@@ -33,8 +33,8 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
   const notes = await exportedNotes(session, run, "html");
   const masked = await maskedItems(source);
   const { id, dialect } = session;
-  const said = masked === null ? { notice } : { ...UNSCANNED, notice: masked.notice };
-  const facts = { ...summary, session: id, dialect: dialect.name, last, ...said };
+  const unscanned = masked === null ? { notice } : { ...UNSCANNED, notice: masked.notice };
+  const facts = { ...summary, session: id, dialect: dialect.name, last, ...unscanned };
   const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(
     lastItems ? { ...facts, turns: null, lines: null } : facts,

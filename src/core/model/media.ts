@@ -56,11 +56,12 @@ export function mediaIn(block: unknown): MediaPart | null {
   if (!isGoogles && !isImage && !FILES.includes(type)) return null;
   const holder = HOLDERS.map((key) => block[key]).find(isBlock) ?? block;
   if (holder.type === "text") return null; // A document in plain words: no bytes.
-  const named = textIn([holder, block], TYPES) ?? typeIn(holder) ?? (type === "pdf" ? PDF : null);
+  const statedType =
+    textIn([holder, block], TYPES) ?? typeIn(holder) ?? (type === "pdf" ? PDF : null);
   const text = textIn([holder, block], PLACES);
-  const isBytes = named !== null || (isImage && text === textIn([holder, block], BYTES));
-  const place = text === null ? null : placeIn(text, named, isBytes);
-  const mediaType = place?.mediaType ?? named;
+  const isBytes = statedType !== null || (isImage && text === textIn([holder, block], BYTES));
+  const place = text === null ? null : placeIn(text, statedType, isBytes);
+  const mediaType = place?.mediaType ?? statedType;
   const isPicture = mediaType === null ? isImage : mediaType.startsWith("image/");
   if (!isPicture && (place === null || mediaType === null)) return null;
   const isAtProvider = type === "input_image" || textIn([holder, block], IDS) !== null;
@@ -75,13 +76,13 @@ export function mediaIn(block: unknown): MediaPart | null {
 }
 
 /** A part in our own words, as writers put it into lines of dialects without a word for it. */
-export function mediaPartIn(said: unknown): MediaPart | null {
-  if (!isBlock(said) || (said.type !== "image" && said.type !== "file")) return null;
-  const { type, mediaType } = said;
+export function mediaPartIn(block: unknown): MediaPart | null {
+  if (!isBlock(block) || (block.type !== "image" && block.type !== "file")) return null;
+  const { type, mediaType } = block;
   if (mediaType !== null && typeof mediaType !== "string") return null;
-  const fields = ["name", "data", "path", "url"].filter((key) => typeof said[key] === "string");
+  const fields = ["name", "data", "path", "url"].filter((key) => typeof block[key] === "string");
   if (fields.every((key) => key === "name")) return null;
-  return { type, mediaType, ...Object.fromEntries(fields.map((key) => [key, said[key]])) };
+  return { type, mediaType, ...Object.fromEntries(fields.map((key) => [key, block[key]])) };
 }
 
 function placeIn(text: string, mediaType: string | null, isBytes: boolean): Place | null {

@@ -124,12 +124,12 @@ function longestStrings(
   { contentKey, writersKeys }: SpillRules,
   { encode }: SpillTools,
 ): SpillToken[] {
-  const found: { at: readonly string[]; text: string }[] = [];
+  const strings: { at: readonly string[]; text: string }[] = [];
   const open: { at: readonly string[]; value: unknown }[] = [{ at: [], value: line }];
   for (let top = open.pop(); top; top = open.pop()) {
     const { at, value } = top;
     if (typeof value === "string") {
-      if (value.length >= STRING_CHARS_MIN) found.push({ at, text: value });
+      if (value.length >= STRING_CHARS_MIN) strings.push({ at, text: value });
     } else if (typeof value === "object" && value !== null) {
       for (const [key, held] of Object.entries(value)) {
         const isWriters = at.length === 0 && key !== contentKey && writersKeys.includes(key);
@@ -138,8 +138,8 @@ function longestStrings(
     }
   }
   // Sort by characters first: encoding thousands of strings to find the longest few is slow.
-  found.sort((a, b) => b.text.length - a.text.length);
-  const longest = found
+  strings.sort((a, b) => b.text.length - a.text.length);
+  const longest = strings
     .slice(0, 2 * SPILLS_MAX)
     .map(({ at, text }) => ({ at, token: encode(text) }));
   return longest.sort((a, b) => b.token.length - a.token.length).slice(0, SPILLS_MAX);

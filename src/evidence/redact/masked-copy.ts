@@ -108,8 +108,8 @@ function itemText(
     results: (entry && reading.resultViews?.(entry.native)) ?? [],
     withheld: rule === null ? null : { rule, reason },
   } satisfies Omit<MaskedItem, "entry">;
-  const said = entry === null ? "null" : shownText(entry);
-  return `${JSON.stringify(head).slice(0, -1)},"entry":${said}}`;
+  const entryText = entry === null ? "null" : shownText(entry);
+  return `${JSON.stringify(head).slice(0, -1)},"entry":${entryText}}`;
 }
 
 function shownText({ native: _, ...shown }: Entry): string {

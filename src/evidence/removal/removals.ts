@@ -149,16 +149,16 @@ function removeLeftDirectory(folder: Directory, logName: string, id: string): vo
 export async function restoreFiles(removing: Removing, key: string): Promise<Removal> {
   const { host, root } = removing;
   return Trash.locked(host, root, async (trash) => {
-    const found = (await trash.entries()).find(({ entry }) => entry?.key === key)?.entry;
-    if (found?.removal.state !== "trash" || !trash.isWhole(found)) {
-      const path = join(root, found?.removal.id ?? key);
+    const entry = (await trash.entries()).find(({ entry }) => entry?.key === key)?.entry;
+    if (entry?.removal.state !== "trash" || !trash.isWhole(entry)) {
+      const path = join(root, entry?.removal.id ?? key);
       const reason = "the trash does not have all of it";
       throw new VerbatimError("RESTORE_REFUSED", `${path} is not restored: ${reason}`, {
         path,
         reason,
       });
     }
-    const removal: Removal = { ...found.removal, state: "restoring" };
+    const removal: Removal = { ...entry.removal, state: "restoring" };
     await refuseForeign(removing, removal);
     if (await carryBack(removing, trash, { key, removal }, true)) return removal;
     const message = `${removal.id} is not restored: there is a session of this id again; move it away`;
