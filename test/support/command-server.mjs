@@ -9,11 +9,12 @@
  *     node command-server.mjs <main.js>
  */
 
+import assert from "node:assert/strict";
 import { existsSync, readdirSync, readlinkSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 /**
@@ -31,8 +32,9 @@ let commands = 0;
 async function runMain() {
   delete require.cache[script];
   const url = `${pathToFileURL(main)}?command=${commands++}`;
-  const { done } = isBuilt ? require(script) : await import(url);
-  await done;
+  const { completion } = isBuilt ? require(script) : await import(url);
+  assert.ok(completion instanceof Promise); // Without it, this would still work, but wait busily.
+  await completion;
 }
 
 class Printed extends Writable {
@@ -80,7 +82,7 @@ async function run({ args, cwd, env, input }) {
   process.chdir(cwd);
 
   await runMain();
-  while ((await activeResources()) > resources);
+  while ((await activeResources()) > resources) await setTimeout(1);
   for (const [event, before] of listeners) {
     for (const listener of process.rawListeners(event)) {
       if (!before.has(listener)) process.off(event, /** @type {() => void} */ (listener));
