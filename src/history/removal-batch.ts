@@ -113,7 +113,7 @@ export class RemovalBatch {
     const consent = { leaveForks, revokeShares: this.#options.revokeShares === true };
     refuseHeld(own);
     refuseForked(id, leaveForks || !isLast ? [] : await this.#forksOf(own), consent);
-    await sharesToRevoke(id, this.#shares, consent, this.#nowMs);
+    await sharesToRevoke(own, this.#shares, consent, this.#nowMs);
     signal?.throwIfAborted();
     if (isLast) this.#gone.add(keyOf(own));
     if (dryRun) return this.#asRemoved(own, copies);
@@ -126,7 +126,7 @@ export class RemovalBatch {
       notes: isLast ? await this.#notesOf(own) : [],
       begin: async () => {
         refuseHeld(own);
-        revokedShares.push(...(await sharesToRevoke(id, this.#shares, consent, this.#nowMs)));
+        revokedShares.push(...(await sharesToRevoke(own, this.#shares, consent, this.#nowMs)));
         for (const share of revokedShares) await this.#shares.revoke(share);
       },
       onWarning: this.#places.onWarning,

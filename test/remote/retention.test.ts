@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { VerbatimClient } from "../../src/doors/client.ts";
+import { createShare } from "../../src/evidence/share/create-share.ts";
+import { FileShares } from "../../src/evidence/share/share-files.ts";
 import { Places } from "../../src/history/places.ts";
 import { holdSession } from "../../src/history/removals.ts";
 import type { ServeOptions } from "../../src/server/settings/serve-options.ts";
@@ -174,6 +176,43 @@ test("no byte of a deleted session is left in data, caches and state", async () 
   time.pass(1000);
   await until(() => holding(VALUE, dataDirectory, home).length === 0, "nothing has it");
   assert.ok(await isThere(second, streamOf("keeps")));
+});
+
+test("shares of a deleted session are revoked, not those of another machine's with its id", async () => {
+  ownUser();
+  const time = new ManualTime(Date.now());
+  const { nowMs } = time;
+  const server = await startTestServer({ ...RULE, time });
+  const shares = new FileShares(nodeHost, server.directory, nowMs);
+  const ids: string[] = [];
+  const streams = ["laptop", "desktop"].map((machine) => {
+    return streamOf("dinner").replace("/laptop/", `/team/@${machine}/ada/`);
+  });
+  for (const stream of streams) {
+    await receive(server, stream, turn("good evening"));
+    const copy = copyOf(server, stream);
+    await until(() => existsSync(copy) && statSync(copy).size > 0, "the copy");
+    const [root = "", logId = ""] = copy.split(/(?<=\/homeagent)\//);
+    const session = { dialect: "homeagent", id: "cook/dinner", root, logId };
+    const withholding = { rules: [], reason: "private" };
+    const asked = { session, withholding, expiresAtMs: nowMs() + 300 * DAY_MS };
+    const { share } = await createShare(nodeHost, shares, asked, { nowMs, onWarning() {} });
+    ids.push(share.id);
+  }
+  time.pass(100 * DAY_MS);
+  await server.post(streams[1] ?? "", BYTES, turn("more"));
+  await nextRun(server, time, 100 * DAY_MS);
+  const valid = async () => {
+    const all = await shares.list();
+    return all.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id);
+  };
+  await until(async () => (await valid()).length < 2, "one is revoked");
+  assert.deepEqual(await valid(), ids.slice(1));
+  const copies = readdirSync(join(server.directory, ".shares"));
+  assert.deepEqual(
+    copies.filter((name) => name.endsWith(".vbd")),
+    [`${ids[1]}-1.vbd`],
+  );
 });
 
 test.skipIf(lacksPostgres)("a database has no row of a deleted session", async () => {

@@ -161,9 +161,13 @@ test("a session from which another began is refused unless that one may be left"
   assert.equal((await user.run(["rm", "parent", "--leave-forks"])).code, 0);
 });
 
-test("a shared session is refused unless its shares may be revoked", async () => {
+test("a shared session is refused unless its shares may be revoked, another of its id is not", async () => {
   const user = new Remover();
   await user.record("verbatim", "hello", "good morning");
+  const other = join(user.home, "other");
+  mkdirSync(other);
+  const entry = `${JSON.stringify(lineOf("verbatim", "good evening"))}\n`;
+  await user.run(["record", "--session", "hello", "--root", other], { input: entry });
   mkdirSync(join(user.home, ".local/share/verbatim"), { recursive: true });
   const shared = await user.run(["share", "hello", "--expires", "1d", "--yes"]);
   assert.equal(shared.code, 0, shared.stderr);
@@ -172,6 +176,7 @@ test("a shared session is refused unless its shares may be revoked", async () =>
   const holder = await lockLog(join(user.cwd, ".verbatim/sessions/hello.jsonl"));
   const locked = await user.run(["rm", "hello", "--revoke-shares"]);
   expect(locked.stderr).toContain("LOG_LOCKED");
+  assert.equal((await user.run(["rm", "hello", "--root", other, "--revoke-shares"])).code, 0);
   expect((await user.run(["share", "ls"])).stdout).toContain("hello");
   holder.release();
   const removed = await user.run(["rm", "hello", "--revoke-shares"]);

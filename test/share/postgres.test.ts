@@ -219,7 +219,9 @@ describe.skipIf(lacksPostgres)("with a database", () => {
 
   test("rows are as the format page describes them, and there is a limit of shares", async () => {
     const { store, asked, tables } = await served();
-    const session = { ...asked.session, id: "hello-1739012630" };
+    const id = "hello-1739012630";
+    const logId = `.ai/threads/${id}/transcript.jsonl`;
+    const session = { dialect: "rye", root: "/src/app", id, logId };
     const withholding = { rules: ["default"], texts: ["x"], reason: "so" };
     const { share } = await addShare(tables, { ...asked, session, withholding }, Date.now());
     const [row] = await rowsIn(store, "SELECT * FROM verbatim.shares");

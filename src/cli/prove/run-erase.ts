@@ -94,7 +94,7 @@ export async function runErase(run: Run, request: EraseRequest): Promise<number>
   const amount = amountOf(tried);
   const shares = new FileShares(nodeHost, dataDirectory(), Date.now);
   const byText = request.isByText ? finder : null;
-  const holders = await sharesShowing(shares, target.id, byText, Date.now());
+  const holders = await sharesShowing(shares, target, byText, Date.now());
   const ids = holders.map(({ id }) => id);
   const links = ids.length === 0 ? "" : `, and revoke ${countText(ids.length, "share")}`;
   if (options.dryRun === true) io.err(`nothing was changed; it would erase ${amount}${links}`);

@@ -264,6 +264,6 @@ function rowOf(share: Share, nowMs: number): string[] {
 }
 
 /** Without the token's hash. */
-function jsonOf({ sha256: _, ...share }: Share, nowMs: number) {
+function jsonOf({ sha256: _, log: __, ...share }: Share, nowMs: number) {
   return { ...share, state: shareState({ ...share, sha256: "" }, nowMs) };
 }

@@ -4,7 +4,7 @@
  */
 
 import { type HistoryErrors, VerbatimError } from "../../core/base/errors.ts";
-import { type Shares, shareState } from "../share/share.ts";
+import { isShareOf, type Shares, shareState } from "../share/share.ts";
 import { holdOn } from "./holds.ts";
 
 /** What a person decided about obstacles. */
@@ -44,15 +44,19 @@ export function refuseForked(id: string, forks: readonly string[], { leaveForks 
 
 /** The ids of its valid shares; refuses if there are some that may not be revoked. */
 export async function sharesToRevoke(
-  id: string,
+  session: { readonly dialect: string; readonly id: string; readonly path: string },
   shares: Shares,
   { revokeShares }: Consent,
   nowMs: number,
 ): Promise<string[]> {
   const valid = (await shares.list()).filter((share) => {
-    return share.session === id && shareState(share, nowMs) === "valid";
+    return isShareOf(share, session) && shareState(share, nowMs) === "valid";
   });
   if (valid.length === 0 || revokeShares) return valid.map((share) => share.id);
   const count = valid.length === 1 ? "1 share shows it" : `${valid.length} shares show it`;
-  throw removalRefused(id, "shared", `${count}; --revoke-shares revokes them, and removes it`);
+  throw removalRefused(
+    session.id,
+    "shared",
+    `${count}; --revoke-shares revokes them, and removes it`,
+  );
 }

@@ -8,6 +8,7 @@
  * are split over lines are found by the scan of the whole session (evidence/scan/deltas.ts).
  */
 
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
@@ -35,6 +36,8 @@ import { UserJudging } from "../verify/user-judging.ts";
 import {
   type CopyOut,
   type CreateShare,
+  isShareOf,
+  logName,
   type MakeOptions,
   type NewShare,
   newShareId,
@@ -66,6 +69,7 @@ export async function addShare(
     id: newShareId(),
     sha256: shareHash(token),
     session: session.id,
+    log: logName({ ...session, path: join(session.root, session.logId) }),
     // Texts and entries are not named: they may be what is withheld.
     rules: [
       ...rules,
@@ -105,13 +109,14 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
  */
 export async function sharesShowing(
   shares: Shares,
-  session: string,
+  session: SharedSession,
   finder: Finder | null,
   nowMs: number,
 ): Promise<Share[]> {
+  const log = { ...session, path: join(session.root, session.logId) };
   const holders: Share[] = [];
   for (const share of await shares.list()) {
-    if (share.session !== session || shareState(share, nowMs) !== "valid") continue;
+    if (!isShareOf(share, log) || shareState(share, nowMs) !== "valid") continue;
     const copy = finder && (await shares.copyOf(share));
     if (finder === null || (copy && (await hasFinds(copy, finder)))) holders.push(share);
   }

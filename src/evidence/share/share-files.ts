@@ -189,6 +189,7 @@ const FIELDS: Readonly<Record<keyof Share, (value: unknown) => boolean>> = {
   id: (value) => /^[0-9a-f]{8}$/.test(String(value)),
   sha256: (value) => /^[0-9a-f]{64}$/.test(String(value)),
   session: isText,
+  log: (value) => value === undefined || isText(value),
   rules: (value) => Array.isArray(value) && value.length <= 200 && value.every(isText),
   createdAt: isTime,
   expiresAt: isTime,

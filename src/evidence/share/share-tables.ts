@@ -80,7 +80,7 @@ export class ShareTables implements Shares {
   }
 
   async add(share: Share): Promise<void> {
-    const { id, sha256, session, rules, createdAt, expiresAt, isLive } = share;
+    const { id, sha256, session, log, rules, createdAt, expiresAt, isLive } = share;
     const made = [id, sha256, Date.parse(createdAt), Date.parse(expiresAt), isLive];
     const { sharesMax } = SHARE_LIMITS;
     await this.#change(async (query) => {
@@ -88,7 +88,7 @@ export class ShareTables implements Shares {
         `INSERT INTO shares (id, sha256, "createdAt", "expiresAt", "isLive", settings)
          SELECT $1, $2, $3::bigint, $4::bigint, $5::boolean, $6
          WHERE (SELECT count(*) FROM shares) < $7 RETURNING id`,
-        [...made, JSON.stringify({ session, rules }), sharesMax],
+        [...made, JSON.stringify({ session, log, rules }), sharesMax],
       );
       if (added.length > 0) return;
       const table = `${this.#database.place} ${SCHEMA}.shares`;
@@ -287,12 +287,14 @@ class Parts implements CopyOut {
 }
 
 function shareOf(row: Row): Share {
-  const { session, rules } = JSON.parse(String(row.settings)) as Pick<Share, "session" | "rules">;
+  const settings = JSON.parse(String(row.settings)) as Pick<Share, "session" | "log" | "rules">;
+  const { session, log, rules } = settings;
   const time = (value: unknown) => new Date(Number(value)).toISOString();
   return {
     id: String(row.id),
     sha256: String(row.sha256),
     session,
+    log,
     rules,
     createdAt: time(row.createdAt),
     expiresAt: time(row.expiresAt),

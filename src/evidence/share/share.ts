@@ -7,9 +7,11 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
+import { isReceived, RECEIVED, realPath } from "../../sessions/list/whose.ts";
 import type { Reason } from "../../trust/proof/disclosure/statement.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
 import type { WithheldPlace } from "../redact/copy-writer.ts";
@@ -21,6 +23,8 @@ export interface Share {
   readonly id: string;
   readonly sha256: string;
   readonly session: string;
+  /** The name of the session's log (`logName`); earlier versions stored none. */
+  readonly log?: string | undefined;
   /** The rules by which things are withheld, for the owner. */
   readonly rules: readonly string[];
   readonly createdAt: string;
@@ -72,6 +76,26 @@ export type ShareState = "valid" | "expired" | "revoked";
 export function shareState({ revokedAt, expiresAt }: Share, nowMs: number): ShareState {
   if (revokedAt !== null) return "revoked";
   return nowMs >= Date.parse(expiresAt) ? "expired" : "valid";
+}
+
+/** A name for a log; that of a received one is the same on all servers of a database. */
+export function logName(log: { readonly dialect: string; readonly path: string }): string {
+  const at = log.path.lastIndexOf(`/${RECEIVED}/`);
+  return `${log.dialect}:${at === -1 ? realPath(log.path) : log.path.slice(at)}`;
+}
+
+/**
+ * Whether it shows the session with this id and log, and not another with the same id. In doubt it
+ * does: if it names no log, or one that is gone and may have been moved.
+ */
+export function isShareOf(
+  share: Share,
+  of: { readonly dialect: string; readonly id: string; readonly path: string },
+): boolean {
+  if (share.session !== of.id) return false;
+  if (share.log === undefined || share.log === logName(of)) return true;
+  const other = share.log.slice(share.log.indexOf("/"));
+  return !isReceived(of.path) && !isReceived(other) && !existsSync(other);
 }
 
 /** Whether an ended share is still listed. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { logSegments } from "../../core/base/ids.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dialectNamed } from "../../dialects/all.ts";
+import { isShareOf } from "../../evidence/share/share.ts";
 import { SHARES_FOLDER } from "../../evidence/share/share-files.ts";
 import type { ServerContext } from "../context.ts";
 import { answerJson, newHeaders, refuseWriting } from "../http/answer.ts";
@@ -51,7 +52,7 @@ async function removeTraces(
 ): Promise<void> {
   const sessions = logs.flatMap((log) => {
     const id = dialectNamed(log.dialect).naming.idAt(logSegments(log.logId));
-    return id === null ? [] : [{ ...log, id }];
+    return id === null ? [] : [{ ...log, id, path: join(log.root, log.logId) }];
   });
   const { cleanCaches } = await import("../../evidence/erase/clean-caches.ts");
   await cleanCaches(sessions);
@@ -60,9 +61,9 @@ async function removeTraces(
   const { sharesOf } = await import("../shares/route.ts");
   const shares = await sharesOf(options, time.nowMs);
   try {
-    const ids = new Set(sessions.map(({ id }) => id));
     for (const share of await shares.list()) {
-      if (share.revokedAt === null && ids.has(share.session)) await shares.revoke(share.id);
+      const isMeant = sessions.some((session) => isShareOf(share, session));
+      if (isMeant && share.revokedAt === null) await shares.revoke(share.id);
     }
     await shares.drop(""); // Any change also deletes the copies of shares that ended by themselves.
   } finally {

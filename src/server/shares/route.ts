@@ -244,7 +244,7 @@ function areTexts(value: unknown): value is string[] {
 }
 
 /** Without the token's hash. */
-function wireOf({ sha256: _, ...share }: Share, nowMs: number) {
+function wireOf({ sha256: _, log: __, ...share }: Share, nowMs: number) {
   return { ...share, state: shareState({ ...share, sha256: "" }, nowMs) };
 }
 

@@ -33,9 +33,9 @@ export function senderPath({ machine, user }: Sender): string {
   return `@${machine}/${user}`;
 }
 
-/** Whether a server keeps the store as a copy of what it received: only that server may write there. */
-export function isReceived(root: string): boolean {
-  return root.split("/").includes(RECEIVED);
+/** Whether a server keeps a store or log as a copy of what it received: only that server may write there. */
+export function isReceived(path: string): boolean {
+  return path.split("/").includes(RECEIVED);
 }
 
 /** Who sent the sessions of a store; null for sessions of this machine. */
@@ -120,7 +120,7 @@ function withSlash(path: string): string {
   return path.endsWith("/") ? path : `${path}/`;
 }
 
-function realPath(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
