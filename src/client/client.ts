@@ -29,7 +29,6 @@ const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
 
 const SHARE_OPTIONS: OptionKinds<ShareRequest> = {
   session: "text",
-  kind: "text",
   redact: "object",
   match: "object",
   reason: "text",
@@ -66,13 +65,6 @@ export class VerbatimClient {
   /** The copy that `share` would show, as its bytes. Nothing is shared or stored. */
   async previewShare(asked: ShareRequest): Promise<Uint8Array> {
     const response = await this.#requester.send("/v1/shares", shareCall(asked, { preview: true }));
-    return new Uint8Array(await response.arrayBuffer());
-  }
-
-  /** The entries of a session with what `scan` finds masked, as the bytes of a masked copy. */
-  async masked(session: string): Promise<Uint8Array> {
-    checkKind("session", session, "text");
-    const response = await this.#requester.send("/v1/masked", { query: { session } });
     return new Uint8Array(await response.arrayBuffer());
   }
 

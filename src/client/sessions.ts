@@ -276,6 +276,12 @@ export class SessionsClient {
     return this.#requester.json(pathOf(id, "finds"));
   }
 
+  /** Its entries with what `verbatim scan` finds masked, as the bytes of a masked copy. */
+  async masked(id: string): Promise<Uint8Array> {
+    const response = await this.#requester.send(pathOf(id, "masked"));
+    return new Uint8Array(await response.arrayBuffer());
+  }
+
   /** The log's own bytes; as many of the range as fit one response. */
   async bytes(id: string, range: ByteRange = {}): Promise<SessionBytes> {
     checkOptions("bytes", range, BYTES);

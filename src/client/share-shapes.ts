@@ -46,8 +46,6 @@ export interface NewShareItem extends TypeOfSchema<typeof NEW_SHARE> {}
 export interface ShareRequest {
   /** A session's id, as the list gives it. */
   readonly session: string;
-  /** Default: `disclosed`, which proves what it shows; `masked` if the session is not signed. */
-  readonly kind?: "disclosed" | "masked";
   /** Rules of `verbatim scan`; `default`: all. Default: all. */
   readonly redact?: readonly string[];
   /** Withhold every string or line with one of these texts. */

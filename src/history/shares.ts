@@ -45,7 +45,7 @@ export async function shareSession(
         withholding: { texts, entries, rules, reason: options.reason ?? DEFAULT_REASON },
         expiresAtMs: options.expires.getTime(),
       },
-      { onWarning, nowMs: Date.now, check: async () => signal?.throwIfAborted() },
+      { onWarning, nowMs: Date.now, signal },
     );
     const { kind, lines, full } = redacted;
     const path = `/#/share/${token}`;

@@ -38,7 +38,7 @@ async function served() {
   const store = await newDatabase();
   const { user, root, written } = await sharer();
   const time = new ManualTime(Date.now());
-  const options = { store, durability: "memory", createShare, time } as const;
+  const options = { store, durability: "memory", time } as const;
   const { server: one } = await serveSessions([root], options);
   const { server: two } = await serveSessions([], options);
   const asked = {

@@ -5,7 +5,6 @@ import { type IncomingMessage, request } from "node:http";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { VerbatimClient } from "../../src/doors/client.ts";
-import { createShare } from "../../src/evidence/share/create-share.ts";
 import { SHARE_LIMITS } from "../../src/evidence/share/share.ts";
 import { FileShares } from "../../src/evidence/share/share-files.ts";
 import { LOOK_MS as GATE_MS } from "../../src/server/auth/gate.ts";
@@ -27,7 +26,7 @@ const STRANGER = "vbs_AAAAAAAAAAAAAAAAAAAAAA";
 async function served() {
   const { user, root, written } = await sharer();
   const time = new ManualTime(Date.now());
-  const { server } = await serveSessions([root], { createShare, time });
+  const { server } = await serveSessions([root], { time });
   const admin = (await makeToken(server.directory)).token;
   const made = await shareOf(written, server.directory);
   return { time, user, root, written, server, admin, ...made };
@@ -200,7 +199,7 @@ test("the owner shares, lists and revokes; a token that only reads may not", asy
 
 test("where everyone on the machine may read sessions, only a token makes, lists or revokes shares", async () => {
   const { root } = await sharer();
-  const { server } = await serveSessions([root], { createShare });
+  const { server } = await serveSessions([root]);
   assert.equal((await fetch(`${server.url}/v1/sessions`)).status, 200);
   const body = JSON.stringify({ session: "x" });
   for (const [method, path] of [

@@ -3,7 +3,6 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { CreateShare } from "../../evidence/share/share.ts";
 import {
   type Io,
   type Run,
@@ -40,13 +39,10 @@ export async function runServe({ options, io }: Run): Promise<number> {
   const database = await databaseOf(options);
   const log = logPath === undefined ? null : await RequestLog.open(logPath, onLogFault);
   const witness = textOption("--witness", options.witness);
-  const createShare: CreateShare = async (...asked) =>
-    (await import("../../evidence/share/create-share.ts")).createShare(...asked);
   const { startHere, welcome } = await import("./server-start.ts");
   const data = options.data === undefined ? "" : ` --data ${directory}`;
   const server = await startHere(data, {
     dataDirectory: directory,
-    createShare,
     ...database,
     port,
     longPollTimeoutMs,

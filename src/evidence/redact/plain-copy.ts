@@ -27,6 +27,7 @@ export interface MaskOptions {
   readonly onPlace: (place: WithheldPlace) => void;
   /** Where to end. Default: the end of the log. */
   readonly end?: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A line that is not a checkpoint, as a plain copy has it. */
@@ -59,7 +60,7 @@ export async function copyPlainly(
 export async function* plainLines(
   host: Host,
   { root, logId, dialect }: SignableLog,
-  { finder, onPlace, end }: MaskOptions,
+  { finder, onPlace, end, signal }: MaskOptions,
 ): AsyncGenerator<PlainLine> {
   const place = await openLogPath(host, logId, { create: false, root });
   let number = 0;
@@ -69,6 +70,7 @@ export async function* plainLines(
     const log = openToRead(place);
     try {
       for await (const chunk of readExactly(log, 0, end ?? log.size(), place.path)) {
+        signal?.throwIfAborted();
         blocks = [];
         whole.feed(chunk);
         if (whole.restBytes > LOG_LIMITS.lineBytesMax) throw lineTooLong(0);

@@ -333,14 +333,21 @@ class OlderHeads {
   }
 }
 
-export const NOT_SIGNED = "it is not signed";
-export const SIGNED_IN_OLDER_FORMAT = "its signatures are of the older format";
+const NOT_SIGNED = "it is not signed";
+const SIGNED_IN_OLDER_FORMAT = "its signatures are of the older format";
 export const NOTHING_YET = "no signed turn of it is old enough to be shown";
 export const NO_CHECKPOINT = "it has no checkpoint after its first, which is never shown whole";
 
 function cannotDisclose(path: string, reason: string, next: string): VerbatimError {
   const message = `${path} cannot be disclosed: ${reason}; ${next}`;
   return new VerbatimError("CANNOT_DISCLOSE", message, { path, reason });
+}
+
+/** Whether a log was refused because nothing, or too little of it, is signed. */
+export function isUnsigned(cause: unknown): boolean {
+  if (!(cause instanceof VerbatimError) || cause.code !== "CANNOT_DISCLOSE") return false;
+  const { reason } = cause.details as { readonly reason: string };
+  return reason === NOT_SIGNED || reason === SIGNED_IN_OLDER_FORMAT;
 }
 
 /** Files to which lines refer by a hash without salt: if something is found in one, that goes too. */

@@ -4,6 +4,7 @@
  * never have them (SCN1).
  */
 
+import type { SessionFinds } from "../../client/find-shapes.ts";
 import type { Host } from "../../core/base/host.ts";
 import type { LogWindow } from "../../core/log/window.ts";
 import { SessionWindow } from "../../sessions/list/session-window.ts";
@@ -17,28 +18,15 @@ const TEXT_CHARS_MAX = 200;
 /** Each character is one of at most 12 bytes, or an escape of as many. */
 const TEXT_BYTES_MAX = 12 * TEXT_CHARS_MAX;
 
-export interface FindsInLines {
-  readonly finds: readonly {
-    /** Where its line begins. */
-    readonly start: number;
-    readonly rule: string;
-    /** As the line's own strings have it; null: in a file next to the log. */
-    readonly text: string | null;
-  }[];
-  /** Lines that could not be searched. */
-  readonly unscanned: number;
-  /** There are more finds. */
-  readonly isCut: boolean;
-}
-
 export async function findsInLines(
   host: Host,
   session: Session,
   findsMax: number,
-): Promise<FindsInLines> {
+  signal: AbortSignal,
+): Promise<SessionFinds> {
   const window = await SessionWindow.open(host, session);
   try {
-    const how = { finder: new SecretFinder(await allRules()), own: null };
+    const how = { finder: new SecretFinder(await allRules()), own: null, signal };
     const { finds, unscanned } = await scanSession(host, session, window, how);
     const places = finds
       .filter((find) => find.in !== "checkpoint") // Of another file, or of no row.

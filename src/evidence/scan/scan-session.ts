@@ -65,6 +65,9 @@ export interface SessionScan {
   readonly lines: number;
 }
 
+/** What a scan needs of a session. */
+export type ScannedSession = Pick<Session, "dialect" | "root" | "logId" | "path">;
+
 export interface ScanWith {
   readonly finder: SecretFinder;
   readonly own: OwnPatterns | null;
@@ -76,7 +79,7 @@ const LF = 0x0a;
 /** `from`: where the last scan ended. */
 export async function scanSession(
   host: Host,
-  session: Session,
+  session: ScannedSession,
   window: SessionWindow,
   how: ScanWith,
   from: { readonly scannedTo: number; readonly lines: number } = { scannedTo: 0, lines: 0 },
@@ -102,14 +105,14 @@ class Scan {
   readonly unscanned: UnscannedEntry[] = [];
   readonly deltas: Deltas;
   readonly #host: Host;
-  readonly #session: Session;
+  readonly #session: ScannedSession;
   readonly #how: ScanWith;
   /** Finds whose tool is named by an earlier line: the call, and where the find is. */
   readonly #pending = new Map<number, string>();
   /** Lines that refer to spill files. */
   readonly #spilled: { readonly line: ScannedLine; readonly value: unknown }[] = [];
 
-  constructor(host: Host, session: Session, how: ScanWith) {
+  constructor(host: Host, session: ScannedSession, how: ScanWith) {
     this.#session = session;
     this.#host = hostOf(host, { dialect: session.dialect.name, root: session.root });
     this.#how = how;
@@ -213,6 +216,7 @@ class Scan {
     const directory = await this.#host.files.openDirectory(dirname(path), { create: false, root });
     try {
       for (const { line, value } of this.#spilled) {
+        this.#how.signal?.throwIfAborted();
         for (const reference of spilling.referencesOf(value, basename(path))) {
           const read = await readSpill(directory, reference);
           if ("fault" in read) {
@@ -246,12 +250,7 @@ class Scan {
       const scan = new Scan(this.#host, this.#session, this.#how);
       await scan.log(log, { scannedTo: 0, lines: 0 });
       for (const find of scan.finds) {
-        this.finds.push({
-          ...find,
-          in: "checkpoint",
-          tool: null,
-          file: name.split("/").at(-1) ?? name,
-        });
+        this.finds.push({ ...find, in: "checkpoint", tool: null, file: basename(name) });
       }
       this.unscanned.push(...scan.unscanned);
     } finally {
@@ -262,7 +261,8 @@ class Scan {
   /** Looks for the calls of results, from the start of the log. */
   async tellTools({ log }: SessionWindow): Promise<void> {
     if (this.#pending.size === 0) return;
-    const tools = await toolsOf(this.#session.dialect, log, new Set(this.#pending.values()));
+    const calls = new Set(this.#pending.values());
+    const tools = await toolsOf(this.#session.dialect, log, calls, this.#how.signal);
     for (const [at, callId] of this.#pending) {
       const find = this.finds[at];
       if (find) this.finds[at] = { ...find, tool: tools.get(callId) ?? null };
@@ -354,25 +354,27 @@ async function toolsOf(
   dialect: Dialect,
   log: LogWindow,
   calls: ReadonlySet<string>,
+  signal: AbortSignal | undefined,
 ): Promise<Map<string, string>> {
   const tools = new Map<string, string>();
-  await log.each(0, ({ value, fault }) => {
-    const parts = fault === null ? (dialect.reading.decode(value).entry?.parts ?? []) : [];
-    for (const part of parts) {
-      if (part.type !== "tool_call" || part.callId === null || !calls.has(part.callId)) continue;
-      if (!tools.has(part.callId)) tools.set(part.callId, part.tool);
-    }
-    return tools.size < calls.size;
-  });
+  await log.each(
+    0,
+    ({ value, fault }) => {
+      const parts = fault === null ? (dialect.reading.decode(value).entry?.parts ?? []) : [];
+      for (const part of parts) {
+        if (part.type !== "tool_call" || part.callId === null || !calls.has(part.callId)) continue;
+        if (!tools.has(part.callId)) tools.set(part.callId, part.tool);
+      }
+      return tools.size < calls.size;
+    },
+    signal,
+  );
   return tools;
 }
 
 function toolIn(parts: readonly Part[], callId: string | null): string | null {
-  if (callId === null) return null;
-  for (const part of parts) {
-    if (part.type === "tool_call" && part.callId === callId) return part.tool;
-  }
-  return null;
+  const call = parts.find((part) => part.type === "tool_call" && part.callId === callId);
+  return callId !== null && call?.type === "tool_call" ? call.tool : null;
 }
 
 function partsOf(dialect: Dialect, line: Buffer): readonly Part[] {

@@ -13,29 +13,23 @@ import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { userPaths } from "../../core/base/node-paths.ts";
-import { hostOf } from "../../dialects/all.ts";
+import { dialectNamed, hostOf } from "../../dialects/all.ts";
 import { SessionWindow } from "../../sessions/list/session-window.ts";
 import type { Session } from "../../sessions/store/session.ts";
-import { Store } from "../../sessions/store/store.ts";
 import { loadSigner } from "../../trust/keys/keys.ts";
 import { LF } from "../../trust/proof/bytes.ts";
 import { WholeLines } from "../../trust/proof/whole-lines.ts";
 import { allOf, type Finder } from "../redact/hits.ts";
-import { writeMaskedCopy } from "../redact/masked-copy.ts";
-import {
-  NOT_SIGNED,
-  type RedactionResult,
-  redactLog,
-  SIGNED_IN_OLDER_FORMAT,
-} from "../redact/redact.ts";
+import { type MaskedResult, writeMaskedCopy } from "../redact/masked-copy.ts";
+import { isUnsigned, type RedactionResult, redactLog } from "../redact/redact.ts";
 import { findsIn, findsOfRules } from "../redact/scan-finds.ts";
-import { entriesNumbered, MATCH, type Matches, matching } from "../redact/text-matches.ts";
+import { entriesNumbered, MATCH, matching } from "../redact/text-matches.ts";
 import { allRules, SecretFinder } from "../scan/find-secrets.ts";
-import { scanSession } from "../scan/scan-session.ts";
+import { type ScannedSession, scanSession } from "../scan/scan-session.ts";
 import { UserJudging } from "../verify/user-judging.ts";
 import {
   type CopyOut,
-  type CreateShare,
+  DEFAULT_REASON,
   isShareOf,
   logName,
   type MakeOptions,
@@ -49,6 +43,7 @@ import {
   type Shares,
   shareHash,
   shareState,
+  tooLongToPreview,
   type Withholding,
 } from "./share.ts";
 
@@ -87,13 +82,23 @@ export async function addShare(
   return { token, share };
 }
 
-/** A share with its copy. If no copy can be made, there is no share. */
-export const createShare: CreateShare = async (host, shares, asked, options) => {
+interface CreateOptions extends MakeOptions {
+  /** Sees what was made, and may throw: then there is no share. */
+  readonly check?: (copy: ShareCopy) => Promise<void>;
+}
+
+/** A share with its copy; `token` is returned once and not stored. If no copy can be made, there is no share. */
+export async function createShare(
+  host: Host,
+  shares: Shares,
+  asked: NewShare,
+  { check, ...options }: CreateOptions,
+): Promise<{ readonly token: string; readonly share: Share; readonly redacted: ShareCopy }> {
   const { token, share } = await addShare(shares, asked, options.nowMs());
   try {
     const redacted = await shares.publish(share.id, async (out) => {
-      const made = await anyCopy(host, asked, out, options);
-      await options.check?.(made);
+      const made = await writeCopy(host, asked.session, asked.withholding, out, options);
+      await check?.(made);
       return made;
     });
     return { token, share, redacted };
@@ -101,7 +106,53 @@ export const createShare: CreateShare = async (host, shares, asked, options) => 
     await shares.drop(share.id);
     throw cause;
   }
-};
+}
+
+/** A copy in memory. */
+export interface CopyPreview {
+  readonly pieces: readonly Buffer[];
+  readonly bytes: number;
+}
+
+/** The copy that a share of the same would show. */
+export function previewCopy(
+  host: Host,
+  session: SharedSession,
+  withholding: Withholding,
+  options: MakeOptions,
+): Promise<CopyPreview> {
+  return inMemory(session, (out) => writeCopy(host, session, withholding, out, options));
+}
+
+/** A masked copy of any session, with all rules. */
+export function maskedPreview(
+  host: Host,
+  { dialect, root, logId, id }: Session,
+  signal: AbortSignal,
+): Promise<CopyPreview> {
+  const session = { dialect: dialect.name, root, logId, id };
+  const withholding = { rules: [DEFAULT_RULES], reason: DEFAULT_REASON };
+  return inMemory(session, async (out) => {
+    const finds = await withheldFinds(host, session, withholding, { signal });
+    await maskFinds(host, session, finds, DEFAULT_REASON, out, { signal });
+  });
+}
+
+async function inMemory(
+  { id }: SharedSession,
+  fill: (out: CopyOut) => Promise<unknown>,
+): Promise<CopyPreview> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  await fill({
+    write(piece) {
+      bytes += piece.length;
+      if (bytes > SHARE_LIMITS.previewBytesMax) throw tooLongToPreview(id);
+      pieces.push(Buffer.from(piece)); // A copy: its buffer is reused.
+    },
+  });
+  return { pieces, bytes };
+}
 
 /**
  * The valid shares of a session that show what is found in their copies, masks included. Without a
@@ -148,52 +199,50 @@ export interface WithheldFinds {
   readonly end: number;
 }
 
-export async function withheldFinds(
+async function withheldFinds(
   host: Host,
   log: SharedSession,
-  { rules, texts = [], entries = [] }: Omit<Withholding, "reason">,
-  matches?: Matches,
+  { rules, texts = [], entries = [] }: Withholding,
+  { matches, signal }: Pick<MakeOptions, "matches" | "signal">,
 ): Promise<WithheldFinds> {
   const finders: Finder[] = [entriesNumbered(new Set(entries))];
   if (texts.length > 0) finders.push(matching(texts, MATCH, matches));
-  const { dialect, root, id } = log;
-  const session = new Store(host, { dialect, root, onWarning: () => {} }).session(id);
-  try {
-    const { finder, end } = await findsOfSession(host, session, rules);
-    return { finder: allOf(...finders, finder), end };
-  } finally {
-    await session.release();
-  }
+  const { dialect, root, logId } = log;
+  const session = { dialect: dialectNamed(dialect), root, logId, path: join(root, logId) };
+  const { finder, end } = await findsOfSession(host, session, rules, signal);
+  return { finder: allOf(...finders, finder), end };
 }
 
-const UNSIGNED: readonly unknown[] = [NOT_SIGNED, SIGNED_IN_OLDER_FORMAT];
-
-async function anyCopy(
+/** Disclosed if the session is signed, else masked. */
+async function writeCopy(
   host: Host,
-  { session, withholding, kind }: NewShare,
+  session: SharedSession,
+  withholding: Withholding,
   out: CopyOut,
   options: MakeOptions,
 ): Promise<ShareCopy> {
-  const finds = await withheldFinds(host, session, withholding, options.matches);
+  const finds = await withheldFinds(host, session, withholding, options);
   const { reason } = withholding;
-  if (kind !== "masked") {
-    try {
-      return {
-        kind: "disclosed",
-        ...(await discloseFinds(host, session, finds, reason, out, options)),
-      };
-    } catch (cause) {
-      const isUnsigned =
-        cause instanceof VerbatimError &&
-        cause.code === "CANNOT_DISCLOSE" &&
-        UNSIGNED.includes((cause.details as { readonly reason: string }).reason);
-      if (!isUnsigned || kind !== undefined) throw cause;
-    }
+  try {
+    const redacted = await discloseFinds(host, session, finds, reason, out, options);
+    return { kind: "disclosed", ...redacted };
+  } catch (cause) {
+    if (!isUnsigned(cause)) throw cause;
+    return { kind: "masked", ...(await maskFinds(host, session, finds, reason, out, options)) };
   }
-  const { onPlace = () => {} } = options;
+}
+
+function maskFinds(
+  host: Host,
+  session: SharedSession,
+  finds: WithheldFinds,
+  reason: string,
+  out: CopyOut,
+  { signal, onPlace = () => {} }: Pick<MakeOptions, "signal" | "onPlace">,
+): Promise<MaskedResult> {
   const write = (bytes: Uint8Array) => out.write(bytes);
-  const mask = { ...finds, reason, onPlace, out: write };
-  return { kind: "masked", ...(await writeMaskedCopy(hostOf(host, session), session, mask)) };
+  const mask = { ...finds, reason, signal, onPlace, out: write };
+  return writeMaskedCopy(hostOf(host, session), session, mask);
 }
 
 /** A disclosed copy. */
@@ -204,7 +253,7 @@ export async function makeCopy(
   out: CopyOut,
   options: MakeOptions,
 ): Promise<RedactionResult> {
-  const finds = await withheldFinds(host, log, withholding, options.matches);
+  const finds = await withheldFinds(host, log, withholding, options);
   return discloseFinds(host, log, finds, withholding.reason, out, options);
 }
 
@@ -217,11 +266,12 @@ async function discloseFinds(
   options: MakeOptions,
 ): Promise<RedactionResult> {
   const { delay = 0, onPlace = () => {}, decided = (finder) => finder } = options;
-  const { onWarning, nowMs } = options;
+  const { onWarning, nowMs, signal } = options;
   const judging = await UserJudging.load(host, { onWarning });
   const finder = decided(finds.finder);
+  const onProgress = () => signal?.throwIfAborted();
   return redactLog(hostOf(host, log), log, {
-    verify: await judging.optionsFor(log),
+    verify: { ...(await judging.optionsFor(log)), onProgress },
     finder,
     reason,
     nowMs,
@@ -235,8 +285,9 @@ async function discloseFinds(
 /** The finds of these rules in the session, also in texts of ours, and where it ended then. */
 export async function findsOfSession(
   host: Host,
-  session: Session,
+  session: ScannedSession,
   rulesAsked: readonly string[],
+  signal?: AbortSignal,
 ): Promise<WithheldFinds> {
   const names = rulesAsked.map((name) => (name === DEFAULT_RULES ? "all" : name));
   const window = await SessionWindow.open(host, session);
@@ -246,7 +297,7 @@ export async function findsOfSession(
     const inText = await findsOfRules(names);
     const all = await allRules();
     const rules = names.includes("all") ? all : all.filter((rule) => names.includes(rule.id));
-    const how = { finder: new SecretFinder(rules), own: null };
+    const how = { finder: new SecretFinder(rules), own: null, signal };
     const { finds, unscanned } = await scanSession(host, session, window, how);
     const missed = unscanned.find(({ entry }) => entry !== null);
     if (missed) throw notScanned(session.path, missed.entry ?? 0, missed.reason);

@@ -57,6 +57,7 @@ export async function followLive(
         headSeq = redacted?.headSeq ?? headSeq;
         warned = "";
       } catch (cause) {
+        if (signal.aborted) break;
         if (!(cause instanceof VerbatimError)) throw cause;
         if (cause.code === "SHARE_NOT_FOUND") return "ended";
         if (cause.code === "CHANGED_WHILE_READ") mark = "";

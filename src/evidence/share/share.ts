@@ -1,16 +1,12 @@
 /**
  * Share: what is kept of one, and what it is made of. Only the SHA-256 of its token is stored. A token has 128 random bits,
  * so a slow hash is not needed.
- *
- * A request has types only: a server that is part of a program has these, and not the rules of `scan`
- * (create-share.ts).
  */
 
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { VerbatimError } from "../../core/base/errors.ts";
-import type { Host } from "../../core/base/host.ts";
 import { isReceived, RECEIVED, realPath } from "../../sessions/list/whose.ts";
 import type { Reason } from "../../trust/proof/disclosure/statement.ts";
 import type { SessionLog } from "../../trust/session-log.ts";
@@ -173,13 +169,10 @@ export interface SharedSession extends SessionLog {
 }
 
 /** A copy that proves what it shows, or one that is only masked (redact/masked-copy.ts). */
-export const SHARE_KINDS = ["disclosed", "masked"] as const;
-export type ShareKind = (typeof SHARE_KINDS)[number];
+export type ShareKind = "disclosed" | "masked";
 
 export interface NewShare {
   readonly session: SharedSession;
-  /** Default: disclosed, or masked if the session is not signed. */
-  readonly kind?: ShareKind;
   readonly withholding: Withholding;
   readonly expiresAtMs: number;
   readonly isLive?: boolean;
@@ -195,6 +188,7 @@ export interface MakeOptions {
   readonly decided?: (finder: Finder) => Finder;
   readonly onWarning: (warning: string) => void;
   readonly nowMs: () => number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a copy shows of the session. */
@@ -204,16 +198,3 @@ export interface ShareCopy {
   readonly full: number;
   readonly withheld: readonly Reason[];
 }
-
-interface CreateOptions extends MakeOptions {
-  /** Sees what was made, and may throw: then there is no share. */
-  readonly check?: (copy: ShareCopy) => Promise<void>;
-}
-
-/** `token` is returned once and not stored. */
-export type CreateShare = (
-  host: Host,
-  shares: Pick<Shares, "add" | "publish" | "drop">,
-  asked: NewShare,
-  options: CreateOptions,
-) => Promise<{ readonly token: string; readonly share: Share; readonly redacted: ShareCopy }>;

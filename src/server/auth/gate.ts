@@ -69,8 +69,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
 /** Writes into the user's own file of notes. */
 const NOTES_ROUTE = /^\/v1\/sessions\/[^/]+\/notes$/;
 /** What is stored in sessions, or about them. */
-const SESSION_ROUTES =
-  /^\/v1\/(?:sessions|search|usage|tools|demo|shares|masked|retention)(?:\/|$)/;
+const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|retention)(?:\/|$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**

@@ -4,6 +4,7 @@
  * A slot is released also when the work fails. Waiting work starts in the order of its arrival.
  */
 
+import type { ServerResponse } from "node:http";
 import { VerbatimError } from "../../core/base/errors.ts";
 
 export class Semaphore {
@@ -28,6 +29,28 @@ export class Semaphore {
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running--;
+    }
+  }
+
+  /** Work for one reader: once they have left, the signal stops it, and the result is null. */
+  async runFor<T>(
+    response: ServerResponse,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | null> {
+    const left = new AbortController();
+    const leave = () => left.abort();
+    response.once("close", leave);
+    if (response.closed) leave();
+    try {
+      return await this.run(async () => {
+        left.signal.throwIfAborted();
+        return work(left.signal);
+      });
+    } catch (cause) {
+      if (left.signal.aborted) return null;
+      throw cause;
+    } finally {
+      response.off("close", leave);
     }
   }
 

@@ -49,7 +49,7 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
     describe: async () => (await import("../usage/route.ts")).USAGE,
   },
   shares: {
-    prefixes: [at.SHARE_PATH, at.SHARES_PATH, at.MASKED_PATH],
+    prefixes: [at.SHARE_PATH, at.SHARES_PATH],
     open: async (context, parts) => {
       return (await import("../shares/route.ts")).sharesMount(context, parts);
     },

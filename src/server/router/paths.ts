@@ -29,8 +29,6 @@ export const USAGE_PATH = "/v1/usage";
 /** For readers of a share, by its token; and for the owner of the sessions. */
 export const SHARE_PATH = "/v1/share";
 export const SHARES_PATH = "/v1/shares";
-/** For everyone who may read the session: its entries, masked. */
-export const MASKED_PATH = "/v1/masked";
 export const WITNESS_ROOT = "/witness";
 /** Which received sessions are deleted. */
 export const RETENTION_PATH = "/v1/retention";

@@ -39,7 +39,7 @@ import {
 } from "../openapi/describe.ts";
 import type { MountDescription } from "../router/mount.ts";
 import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
-import { FIND_SCHEMAS, findsPath } from "./finds.ts";
+import { FIND_SCHEMAS, findPaths } from "./finds.ts";
 import { NOTE_FILTERS, NOTE_SCHEMAS, notesPath } from "./notes.ts";
 import { SERVED_DIALECTS } from "./roots.ts";
 import { SESSION_LIMITS } from "./session-limits.ts";
@@ -333,7 +333,7 @@ const PATHS: Readonly<Record<string, Schema>> = {
     ok: json("SessionCosts", "As `verbatim usage session` counts; while it counts, ask again"),
     refused: [],
   }),
-  [`${ONE}/finds`]: findsPath(alone),
+  ...findPaths(ONE, alone),
   [`${ONE}/notes`]: notesPath(alone),
   [`${ONE}/usage`]: get("getUsage", {
     summary: "Tokens and cost, as recorded",

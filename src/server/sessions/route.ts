@@ -22,7 +22,7 @@ import type { OpenMount, SharedParts } from "../router/mount.ts";
 import { SESSIONS_ROOT } from "../router/paths.ts";
 import { costsAnswer } from "../usage/route.ts";
 import { liveEntries } from "./events.ts";
-import { findsAnswer } from "./finds.ts";
+import { answerFinds, answerMasked } from "./finds.ts";
 import { listPage } from "./list.ts";
 import { notesAnswer } from "./notes.ts";
 import { Query } from "./query.ts";
@@ -122,9 +122,11 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const text = await notesAnswer(sessions, served, request);
     answerJsonText(response, text, sessions.room);
   },
-  finds: async ({ context: { sessions }, served, request, response }) => {
-    const text = await findsAnswer(sessions, served, request.url ?? "/");
-    answerJsonText(response, text, sessions.room);
+  finds: ({ context: { sessions }, served, request, response }) => {
+    return answerFinds(sessions, served, request.url ?? "/", response);
+  },
+  masked: ({ context: { sessions }, served, request, response }) => {
+    return answerMasked(sessions, served, request.url ?? "/", response);
   },
   usage: async ({ context: { sessions }, served, request, response }) => {
     new Query(request.url ?? "/", []);
@@ -162,7 +164,7 @@ function serviceOf(
   { demo, received }: SharedParts,
 ): SessionService {
   return new SessionService({
-    host: nodeHost,
+    host: options.sessionHost ?? nodeHost,
     roots: options.roots ?? [],
     moreRoots: () => (demo?.isShown ? [demo.root] : []),
     received: () => received?.stores() ?? [],

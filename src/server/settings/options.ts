@@ -18,7 +18,7 @@ import { SERVER_SETTINGS } from "./limits.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 export interface ServerOptions
-  extends Omit<ServeOptions, "createShare" | "dataDirectory" | "roots" | "time"> {
+  extends Omit<ServeOptions, "sessionHost" | "dataDirectory" | "roots" | "time"> {
   /** The data directory: streams, tokens, and keys that sign webhooks. */
   readonly root: string;
   /**

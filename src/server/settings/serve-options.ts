@@ -1,7 +1,7 @@
 /** Serve options: what a server is opened with. */
 
+import type { Host } from "../../core/base/host.ts";
 import type { Time } from "../../core/base/time.ts";
-import type { CreateShare } from "../../evidence/share/share.ts";
 import type { DatabaseDurability } from "../../streams/postgres/store-options.ts";
 import type { RequestRecord } from "../http/request-track.ts";
 import type { MountName } from "../router/paths.ts";
@@ -63,8 +63,8 @@ export interface ServeOptions extends Partial<ServerSettings> {
   readonly tls?: { readonly keyPath: string; readonly certPath: string };
   /** The public URL behind a proxy: `https://streams.example.com`. */
   readonly publicUrl?: string;
-  /** Makes shares for `POST /v1/shares`. Default: only the command line makes them. */
-  readonly createShare?: CreateShare;
+  /** The machine whose sessions are served. Default: this one. */
+  readonly sessionHost?: Host;
   /** The clock and timers of requests, tokens, shares and expiry. Default: the real ones. */
   readonly time?: Time;
   /** Called after each request. */

@@ -3,22 +3,18 @@
  * checked who asks for the latter (docs/server.md).
  */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Schema } from "../../client/schema.ts";
 import * as shared from "../../client/share-shapes.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import {
-  type CreateShare,
   DEFAULT_REASON,
-  SHARE_KINDS,
-  SHARE_LIMITS,
   type Share,
   type SharedSession,
-  type ShareKind,
   type Shares,
   shareState,
-  tooLongToPreview,
+  type Withholding,
 } from "../../evidence/share/share.ts";
 import { FileShares } from "../../evidence/share/share-files.ts";
 import type { ServerContext } from "../context.ts";
@@ -27,6 +23,7 @@ import {
   answerBytes,
   answerJson,
   badRequest,
+  type Headers,
   methodNotAllowed,
   newHeaders,
   refuseWriting,
@@ -34,7 +31,8 @@ import {
 import { readBody } from "../http/body.ts";
 import { json, refusals, text } from "../openapi/describe.ts";
 import type { MountDescription, MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
-import { isBelow, MASKED_PATH, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
+import { isBelow, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
+import { sessionNotFound } from "../sessions/roots.ts";
 import type { SessionService } from "../sessions/service.ts";
 import type { ServeOptions } from "../settings/serve-options.ts";
 import { SharedCopies } from "./shared-copies.ts";
@@ -46,8 +44,6 @@ interface Sharing {
   readonly shares: Shares;
   readonly copies: SharedCopies;
   readonly nowMs: () => number;
-  /** Null: only the command line makes shares. */
-  readonly create: CreateShare | null;
   /** What can be shared; null when the server has no sessions. */
   readonly sessions: SessionService | null;
 }
@@ -57,12 +53,10 @@ export async function sharesMount(context: ServerContext, parts: SharedParts): P
   const { nowMs } = time;
   const shares = await sharesOf(options, nowMs);
   const copies = new SharedCopies({ shares, time, onFault });
-  const create = options.createShare ?? null;
-  const sharing = { shares, copies, nowMs, create, sessions: parts.sessions ?? null };
+  const sharing = { shares, copies, nowMs, sessions: parts.sessions ?? null };
   return {
     async handle(asked) {
       if (asked.path === SHARE_PATH) await answerReader(sharing, asked);
-      else if (asked.path === MASKED_PATH) await answerMasked(sharing, asked);
       else if (isBelow(asked.path, SHARES_PATH)) await answerOwner(sharing, asked);
       else return false;
       return true;
@@ -88,22 +82,6 @@ async function answerReader({ copies }: Sharing, asked: MountRequest): Promise<v
   await copies.answer(request, response, afterIn(request.url ?? ""));
 }
 
-/** What a masked share of the session would show, with all rules: it signs and stores nothing. */
-async function answerMasked(sharing: Sharing, asked: MountRequest): Promise<void> {
-  const { request, response, track } = asked;
-  track.route = "sessions";
-  refuseWriting(request);
-  const [, query = ""] = (request.url ?? "").split("?");
-  const { session = "", ...others } = Object.fromEntries(new URLSearchParams(query));
-  if (session === "" || Object.keys(others).length > 0) {
-    throw badRequest("the query", "has session, the id of one, and nothing else");
-  }
-  const headers = newHeaders();
-  headers.push("Cache-Control", "no-store", "Content-Type", "application/octet-stream");
-  const body = { session, kind: "masked" } as const;
-  answerBytes(response, headers, await preview(sharing, { ...DEFAULTS, ...body }));
-}
-
 async function answerOwner(sharing: Sharing, asked: MountRequest): Promise<void> {
   const { request, response, path, track } = asked;
   const { method = "" } = request;
@@ -119,63 +97,45 @@ async function answerOwner(sharing: Sharing, asked: MountRequest): Promise<void>
     const listed = (await shares.list()).map((each) => wireOf(each, nowMs()));
     answerJson(response, 200, { shares: listed }, headers);
   } else if (method === "POST") {
-    const asked = await bodyIn(request);
-    if (asked.isPreview) {
-      headers.push("Content-Type", "application/octet-stream");
-      answerBytes(response, headers, await preview(sharing, asked));
-    } else answerJson(response, 201, await made(sharing, asked), headers);
+    await answerCopy(sharing, await bodyIn(request), response, headers);
   } else {
     throw methodNotAllowed("GET, HEAD, POST, OPTIONS");
   }
 }
 
-async function made({ shares, ...sharing }: Sharing, asked: ShareBody) {
-  const { nowMs } = sharing;
-  const created = await create(sharing, shares, asked);
-  const { kind, full, lines, withheld } = created.redacted;
-  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
-  return { token: created.token, ...wireOf(created.share, nowMs()), kind, lines, full, strings };
-}
-
-/** The copy that the same request would share. */
-async function preview(sharing: Omit<Sharing, "shares">, asked: ShareBody): Promise<Buffer[]> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  const write = (piece: Uint8Array) => {
-    bytes += piece.length;
-    if (bytes > SHARE_LIMITS.previewBytesMax) throw tooLongToPreview(asked.session);
-    pieces.push(Buffer.from(piece)); // A copy: its buffer is reused.
-  };
-  const nowhere: Pick<Shares, "add" | "publish" | "drop"> = {
-    add: async () => {},
-    publish: (_id, fill) => fill({ write }),
-    drop: async () => {},
-  };
-  await create(sharing, nowhere, asked);
-  return pieces;
-}
-
-async function create(
-  { sessions, create, nowMs }: Omit<Sharing, "shares">,
-  shares: Parameters<CreateShare>[1],
-  { session, kind, redact, match, reason, expiresInSeconds }: ShareBody,
-) {
-  if (create === null || sessions === null) {
-    const message = "this server makes no shares; use `verbatim share`, or `verbatim serve`";
-    throw new VerbatimError("NOT_IMPLEMENTED", message, { part: SHARES_PATH });
+/** Makes a share, or only the copy that it would show. */
+async function answerCopy(
+  { shares, sessions, nowMs }: Sharing,
+  { session: urlId, withholding, expiresInSeconds, isPreview }: ShareBody,
+  response: ServerResponse,
+  headers: Headers,
+): Promise<void> {
+  if (sessions === null) throw sessionNotFound();
+  const session = await sessionNamed(sessions, urlId);
+  const expiresAtMs = nowMs() + expiresInSeconds * 1000;
+  // Rules are loaded when they are used.
+  const { createShare, previewCopy } = await import("../../evidence/share/create-share.ts");
+  const made = await sessions.wholeReads
+    .runFor(response, async (signal) => {
+      const options = { nowMs, signal, onWarning: () => {} };
+      if (isPreview) return previewCopy(sessions.host, session, withholding, options);
+      return createShare(sessions.host, shares, { session, withholding, expiresAtMs }, options);
+    })
+    .catch((cause) => {
+      if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
+      throw badRequest("the body", `is wrong: ${cause.message}`);
+    });
+  if (made === null) return;
+  if ("pieces" in made) {
+    headers.push("Content-Type", "application/octet-stream");
+    sessions.room.hold(response, made.bytes);
+    answerBytes(response, headers, made.pieces);
+    return;
   }
-  const asked = {
-    session: await sessionNamed(sessions, session),
-    withholding: { rules: redact, texts: match, reason: reason ?? DEFAULT_REASON },
-    expiresAtMs: nowMs() + expiresInSeconds * 1000,
-    ...(kind && { kind }),
-  };
-  const options = { nowMs, onWarning: () => {} };
-  const work = () => create(nodeHost, shares, asked, options);
-  return sessions.wholeReads.run(work).catch((cause) => {
-    if (!(cause instanceof VerbatimError) || cause.code !== "BAD_SETTING") throw cause;
-    throw badRequest("the body", `is wrong: ${cause.message}`);
-  });
+  const { kind, full, lines, withheld } = made.redacted;
+  const strings = withheld.reduce((sum, each) => sum + each.strings, 0);
+  const share = { token: made.token, ...wireOf(made.share, nowMs()) };
+  answerJson(response, 201, { ...share, kind, lines, full, strings }, headers);
 }
 
 async function sessionNamed(sessions: SessionService, urlId: string): Promise<SharedSession> {
@@ -184,20 +144,10 @@ async function sessionNamed(sessions: SessionService, urlId: string): Promise<Sh
 }
 
 const DAY_SECONDS = 86_400;
-const DEFAULTS = {
-  redact: ["default"],
-  match: [],
-  reason: undefined,
-  expiresInSeconds: DAY_SECONDS,
-  isPreview: true,
-};
 
 interface ShareBody {
   readonly session: string;
-  readonly kind: ShareKind | undefined;
-  readonly redact: readonly string[];
-  readonly match: readonly string[];
-  readonly reason: string | undefined;
+  readonly withholding: Withholding;
   readonly expiresInSeconds: number;
   readonly isPreview: boolean;
 }
@@ -210,29 +160,23 @@ async function bodyIn(request: IncomingMessage): Promise<ShareBody> {
   } catch {
     throw badRequest("the body", "is not JSON");
   }
-  const { session, redact = ["default"], match = [], reason, ...more } = body;
-  const { expiresInSeconds = DAY_SECONDS, kind, preview = false, ...unknown } = more;
+  const { session, redact = ["default"], match = [], reason = DEFAULT_REASON, ...more } = body;
+  const { expiresInSeconds = DAY_SECONDS, preview = false, ...unknown } = more;
   const [other] = Object.keys(unknown);
   if (other !== undefined) throw badRequest("the body", "has an unknown field");
   if (typeof session !== "string") throw badRequest("session", "must be a session's id");
   if (!areTexts(redact)) throw badRequest("redact", "must be a list of rules");
   if (!areTexts(match)) throw badRequest("match", "must be a list of texts");
-  if (reason !== undefined && (typeof reason !== "string" || reason.length > 2000)) {
+  if (typeof reason !== "string" || reason.length > 2000) {
     throw badRequest("reason", "must be a text of at most 2000 characters");
-  }
-  if (kind !== undefined && !isShareKind(kind)) {
-    throw badRequest("kind", `must be ${SHARE_KINDS.join(" or ")}`);
   }
   if (typeof preview !== "boolean") throw badRequest("preview", "must be true or false");
   if (!Number.isSafeInteger(expiresInSeconds) || Number(expiresInSeconds) < 1) {
     throw badRequest("expiresInSeconds", "must be a whole number of seconds");
   }
+  const withholding = { rules: redact, texts: match, reason };
   const seconds = Number(expiresInSeconds);
-  return { session, kind, redact, match, reason, expiresInSeconds: seconds, isPreview: preview };
-}
-
-function isShareKind(value: unknown): value is ShareKind {
-  return (SHARE_KINDS as readonly unknown[]).includes(value);
+  return { session, withholding, expiresInSeconds: seconds, isPreview: preview };
 }
 
 function areTexts(value: unknown): value is string[] {
@@ -292,23 +236,6 @@ const PATHS = {
       },
     },
   },
-  [MASKED_PATH]: {
-    get: {
-      operationId: "getMasked",
-      summary: "The entries of a session with what `scan` finds masked; nothing is stored",
-      tags: ["shares"],
-      parameters: [
-        { name: "session", in: "query", required: true, schema: text, description: "Its id" },
-      ],
-      responses: {
-        200: {
-          description: "A masked copy (docs/formats/share.md)",
-          content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
-        },
-        ...refusals(400, 401, 404, 409),
-      },
-    },
-  },
   [SHARES_PATH]: {
     get: {
       operationId: "listShares",
@@ -328,7 +255,6 @@ const PATHS = {
               type: "object",
               properties: {
                 session: text,
-                kind: { ...text, enum: [...SHARE_KINDS] },
                 redact: texts,
                 match: texts,
                 reason: text,

@@ -5,7 +5,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MASKED_HEADER } from "../../../src/client/masked-copy.ts";
 import { VerbatimClient } from "../../../src/doors/client.ts";
-import { createShare } from "../../../src/evidence/share/create-share.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
 import { answered, said } from "../../support/signing-user.ts";
 import { axeFaults } from "../axe-faults.ts";
@@ -18,14 +17,11 @@ const NOT_PROVABLE = "not provable: this copy is masked and was not signed";
 const AGENT = "ada@lovelace.org";
 let admin = "";
 
-const viewer = viewerScene(
-  async (scene) => {
-    const entries = [said("Where is the **table**?"), answered(`Use ${KEY}, then *wait*.`)];
-    await scene.write({ id: "notes-1", entries, sign: false, agent: AGENT });
-    admin = (await makeToken(join(scene.home, "streams"))).token;
-  },
-  { createShare },
-);
+const viewer = viewerScene(async (scene) => {
+  const entries = [said("Where is the **table**?"), answered(`Use ${KEY}, then *wait*.`)];
+  await scene.write({ id: "notes-1", entries, sign: false, agent: AGENT });
+  admin = (await makeToken(join(scene.home, "streams"))).token;
+});
 
 async function shared(): Promise<string> {
   const client = new VerbatimClient({ url: viewer.url, token: admin });

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import type { NewEntry } from "../../../src/doors/index.ts";
-import { createShare } from "../../../src/evidence/share/create-share.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
@@ -57,21 +56,18 @@ const ENTRIES: readonly NewEntry[] = [
 
 let path = "";
 let fence = "";
-const viewer = viewerScene(
-  async (scene) => {
-    for (let at = 0; at < MANY; at++) putThread(scene.root, `many-${at}`);
-    for (const [at, text] of HOSTILE.entries()) {
-      const evil = { directive: text, ts: new Date().toISOString() }; // The last come first.
-      putThread(scene.root, `evil-${at}`, [
-        event("thread_start", { ...evil, model: text }),
-        event("user_message", { ...evil, text }),
-      ]);
-    }
-    await scene.write({ id: "child-1", entries: [said("user", "I am the child")] });
-    path = (await scene.write({ id: "fence-1", entries: ENTRIES })).path;
-  },
-  { createShare },
-);
+const viewer = viewerScene(async (scene) => {
+  for (let at = 0; at < MANY; at++) putThread(scene.root, `many-${at}`);
+  for (const [at, text] of HOSTILE.entries()) {
+    const evil = { directive: text, ts: new Date().toISOString() }; // The last come first.
+    putThread(scene.root, `evil-${at}`, [
+      event("thread_start", { ...evil, model: text }),
+      event("user_message", { ...evil, text }),
+    ]);
+  }
+  await scene.write({ id: "child-1", entries: [said("user", "I am the child")] });
+  path = (await scene.write({ id: "fence-1", entries: ENTRIES })).path;
+});
 
 async function openFence(options: Parameters<typeof viewer.open>[1] = {}): Promise<Page> {
   fence ||= await viewer.apiId("fence-1");

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { userPaths } from "../../../src/core/base/node-paths.ts";
-import { addShare, createShare } from "../../../src/evidence/share/create-share.ts";
+import { addShare } from "../../../src/evidence/share/create-share.ts";
 import { followLive } from "../../../src/evidence/share/live-share.ts";
 import { FileShares, SHARES_FOLDER } from "../../../src/evidence/share/share-files.ts";
 import { loadOwnKeys } from "../../../src/trust/keys/keys.ts";
@@ -23,13 +23,10 @@ import { attempt, browserTest, viewerScene } from "./harness.ts";
 
 let admin = "";
 
-const viewer = viewerScene(
-  async (scene) => {
-    await scene.write({ id: "table-1", entries: ENTRIES });
-    admin = (await makeToken(join(scene.home, "streams"))).token;
-  },
-  { createShare },
-);
+const viewer = viewerScene(async (scene) => {
+  await scene.write({ id: "table-1", entries: ENTRIES });
+  admin = (await makeToken(join(scene.home, "streams"))).token;
+});
 
 async function pem(): Promise<string> {
   const [key] = await loadOwnKeys(userPaths());

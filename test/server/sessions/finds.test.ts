@@ -66,18 +66,18 @@ test("of more finds than the limit, the first are returned, and that it is cut i
   }
 });
 
-test("finds need what reading the entries needs", async () => {
+test("finds and masked entries need what reading the entries needs", async () => {
   const { server, url, id } = await served();
   const { token } = await makeToken(server.directory);
+  const elsewhere = { scopes: ["read"], paths: ["sessions/ada/**"] } as const;
+  const limited = (await makeToken(server.directory, elsewhere)).token;
   await until(async () => (await fetch(url(""))).status === 401, "a token is required");
-  const statuses = [];
-  for (const part of ["finds", "entries"]) {
+  for (const part of ["entries", "finds", "masked"]) {
     const open = await fetch(url(`/${id}/${part}`));
     const admitted = await fetch(url(`/${id}/${part}`), { headers: bearer(token) });
-    statuses.push([open.status, admitted.status]);
+    const other = await fetch(url(`/${id}/${part}`), { headers: bearer(limited) });
+    assert.deepEqual([open.status, admitted.status, other.status], [401, 200, 404], part);
   }
-  assert.deepEqual(statuses[0], statuses[1]);
-  assert.deepEqual(statuses[0], [401, 200]);
   const posted = await fetch(url(`/${id}/finds`), { method: "POST", headers: bearer(token) });
   assert.equal(posted.status, 405);
 });

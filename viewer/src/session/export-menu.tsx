@@ -156,6 +156,6 @@ function SaveAsHtml({ client, head: now, run }: SaveProps) {
 
 async function scannedCopy(client: VerbatimClient, session: string): Promise<MaskedCopy> {
   const { readMaskedCopy } = await import("../copy/masked-copy.ts");
-  const bytes = await client.masked(session);
+  const bytes = await client.sessions.masked(session);
   return readMaskedCopy(new Blob([bytes as BlobPart]));
 }
