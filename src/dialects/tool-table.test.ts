@@ -47,6 +47,18 @@ test("a dialect's table counts before the well-known names", () => {
   assert.equal(said("grep", { pattern: "x" }, editor), "search Grep x");
 });
 
+test("a call that asks the user says the questions", () => {
+  const questions = [{ header: "DB", question: "Which database?" }, { question: "And when?" }];
+  assert.equal(said("AskUserQuestion", { questions }), "other Asks Which database? And when?");
+  assert.equal(said("ask_user", { question: "Go on?", choices: ["y"] }), "other Asks Go on?");
+  assert.equal(said("request_user_input", { questions: [1, null, {}] }), "other Asks");
+});
+
+test("of an unknown tool's input, the field that says most is shown", () => {
+  const input = { owner: "me", repo: "boat", title: "It leaks", n: 4 };
+  assert.equal(said("mcp__github__create_issue", input), "mcp github create_issue It leaks");
+});
+
 test("an unknown tool has its own name, and its first short value; an MCP tool its server", () => {
   assert.equal(said("translate", { deep: {}, text: "hello" }), "other translate hello");
   assert.equal(said("mcp__github__create_issue", { n: 4 }), "mcp github create_issue 4");

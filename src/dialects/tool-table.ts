@@ -79,6 +79,8 @@ const SUBJECTS: Readonly<Record<ToolKind, Fields>> = {
   other: [],
 };
 
+const ASKS: ToolRule = { kind: "other", verb: "Asks", subject: ["questions", "question"] };
+
 /** Tools as several agents name them: for dialects that record any agent. */
 export const WELL_KNOWN_TOOLS: ToolTable = {
   bash: "command",
@@ -116,6 +118,11 @@ export const WELL_KNOWN_TOOLS: ToolTable = {
   WebFetch: "fetch",
   web_search: "web_search",
   WebSearch: "web_search",
+  AskUserQuestion: ASKS,
+  ask_user: ASKS,
+  ask_user_question: ASKS,
+  question: ASKS,
+  request_user_input: ASKS,
 };
 
 /** `table` is the dialect's; a tool that is not in it is known by its well-known name. */
@@ -165,10 +172,26 @@ function spoken({ kind }: ToolRule, text: string | null): string | null {
 /** `mcp__server__tool`, and as others write it, `server__tool`. */
 const MCP = /^(?:mcp__)?([\w.-]{1,80}?)__([\w.-]{1,120})$/;
 
+/** Fields that say what a call is about, where nothing else is known of the tool. */
+const TELLING: Fields = [
+  "query",
+  "question",
+  "command",
+  "url",
+  "title",
+  "path",
+  "file_path",
+  "prompt",
+  "text",
+  "message",
+  "name",
+];
+
 function unknownView(tool: string, input: unknown): ToolView {
   const [, server, name] = MCP.exec(tool) ?? [];
-  const given = Object.values(fieldsOf(input));
-  const first = typeof input === "string" ? input : given.find(isShort);
+  const given = fieldsOf(input);
+  const values = [...TELLING.map((field) => given[field]), ...Object.values(given)];
+  const first = typeof input === "string" ? input : values.find(isShort);
   return {
     kind: server === undefined ? "other" : "mcp",
     verb: server === undefined ? tool : `${server} ${name}`,
@@ -237,11 +260,16 @@ function textIn(given: InputFields, names: Fields): string | null {
   const value = fieldIn(given, names);
   if (typeof value === "string") return value;
   if (!Array.isArray(value)) return null;
-  const words = value.filter((word) => typeof word === "string");
+  const words = value.map(wordOf).filter((word) => typeof word === "string");
   if (words.length === 0) return null;
   // ["bash", "-lc", "npm test"] runs `npm test`.
   const isShell = words.length === 3 && /^-\w*c$/.test(words[1] ?? "");
   return isShell ? (words[2] ?? null) : words.join(" ");
+}
+
+/** A word of a command, or the question among several that an agent asks at once. */
+function wordOf(value: unknown): unknown {
+  return typeof value === "string" ? value : fieldsOf(value).question;
 }
 
 function pathIn(given: InputFields, names: Fields): string | null {

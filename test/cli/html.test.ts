@@ -219,3 +219,26 @@ test("a session far larger than memory can be shown as a page", async () => {
   assert.equal(code, 0, stderr.slice(-2000));
   assert.ok(statSync(join(user.cwd, "page.html")).size > 64 * 1024 * 1024);
 });
+
+test("several pages in a folder have an index, which never replaces another page", async () => {
+  const { user } = userOfThread();
+  putThread(user.cwd, "later-2", [
+    event("thread_start", { model: "x" }),
+    event("user_message", { text: "<b>and</b> token ghp_0123456789abcdefghijABCDEFGHIJ012345" }),
+  ]);
+  const folder = join(user.cwd, "out");
+  const args = ["export", "--all", "--format", "html", "-o", "out/"];
+  const { code } = await user.run(args);
+  assert.equal(code, 0);
+  assert.deepEqual(readdirSync(folder).sort(), ["hello-1.html", "index.html", "later-2.html"]);
+  const index = ParsedHtml.page(readFileSync(join(folder, "index.html"), "utf8"));
+  const links = ['<a href="./hello-1.html">', '<a href="./later-2.html">'];
+  assert.deepEqual([...index.faults].sort(), links, "nothing else leads anywhere");
+  assert.deepEqual(index.named("a").toSorted(), ["do **it**", "later-2"], "a masked page's id");
+  assert.ok(!index.text.includes("ghp_"));
+
+  put(join(folder, "index.html"), "my own page");
+  const { stderr } = await user.run(args);
+  assert.match(stderr, /no index is written: .*index\.html is another page/);
+  assert.equal(readFileSync(join(folder, "index.html"), "utf8"), "my own page");
+});

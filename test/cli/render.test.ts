@@ -105,6 +105,7 @@ test("sessions follow each other on stdout, or are files of a directory", async 
   expect(readdirSync(join(user.cwd, "out")).sort()).toEqual([
     "cook__s1.html",
     "hello-1.html",
+    "index.html",
     "other-2.html",
   ]);
   const refused = await user.run([...all, "-o", "both.html"]);

@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { agoOf, countText, dayIn, dayText, shortCount, shortMoney, sizeOf } from "./words.ts";
 
 test("numbers are short and have a unit", () => {
-  assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 2e9].map(shortCount), [
+  assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 1_007e6, 2e11].map(shortCount), [
     "0",
     "999",
     "1.0k",
@@ -11,14 +11,15 @@ test("numbers are short and have a unit", () => {
     "100k",
     "999k",
     "1.0M",
-    "2000M",
+    "1.0B",
+    "200B",
   ]);
   assert.deepEqual([0, 0.00001, 0.0031, 1.239, 1234].map(shortMoney), [
     "$0",
     "<$0.0001",
     "$0.0031",
     "$1.24",
-    "$1234.00",
+    "$1,234",
   ]);
   assert.deepEqual([0, 1, 999, 1000, 9_949, 9_950, 999_499, 999_500, 1e9].map(sizeOf), [
     "0 bytes",

@@ -96,18 +96,19 @@ export function erasedText({ at, reason }: NonNullable<SessionItem["erased"]>): 
   return `text erased${at === null ? "" : ` on ${dayText(dayIn(at))}`}: ${reason}`;
 }
 
-/** 1.2k, 3.4M: for columns, where the exact number is in the title. */
+/** 1.2k, 3.4M, 1.0B: for columns, where the exact number is in the title. */
 export function shortCount(count: number): string {
   if (count < 1000) return String(count);
   if (count < 999_500) return `${(count / 1000).toFixed(count < 99_950 ? 1 : 0)}k`;
-  return `${(count / 1_000_000).toFixed(count < 99_950_000 ? 1 : 0)}M`;
+  if (count < 999_500_000) return `${(count / 1e6).toFixed(count < 99_950_000 ? 1 : 0)}M`;
+  return `${(count / 1e9).toFixed(count < 99_950_000_000 ? 1 : 0)}B`;
 }
 
 /** $0.0031, $1.24: with the relevant digits. */
 export function shortMoney(spend: number): string {
   if (spend === 0) return "$0";
   if (spend < 0.0001) return "<$0.0001";
-  return `$${spend.toFixed(spend < 0.1 ? 4 : 2)}`;
+  return spend < 0.1 ? `$${spend.toFixed(4)}` : cents(spend);
 }
 
 /** $1.24, $1,240: for lists, where cents are the least that matters. */

@@ -23,7 +23,7 @@ const CHUNK_CHARS = 64 * 1024;
 /** Writes `pieces` to the file at `path`, mode 0600 like all our files; refuses logs. */
 export async function writeOutput(
   path: string,
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string> | readonly string[],
   logPaths: readonly string[],
 ): Promise<void> {
   const full = resolve(path);
@@ -35,7 +35,10 @@ export async function writeOutput(
   }
 }
 
-async function writePieces(file: OpenFile, pieces: AsyncIterable<string>): Promise<void> {
+async function writePieces(
+  file: OpenFile,
+  pieces: AsyncIterable<string> | readonly string[],
+): Promise<void> {
   let text = "";
   for await (const piece of pieces) {
     text += piece;

@@ -40,7 +40,7 @@ export interface DocumentTarget {
 }
 
 export async function giveDocument(
-  pieces: AsyncIterable<string>,
+  pieces: AsyncIterable<string> | readonly string[],
   { io, file, logPaths, shown = (piece) => piece }: DocumentTarget,
 ): Promise<void> {
   if (file !== undefined) {

@@ -156,7 +156,8 @@ export const exportSessions: CliCommand = {
     },
     {
       flags: "-o, --output <file>",
-      summary: "write this file (replaced atomically), or one per session in this directory",
+      summary:
+        "write this file (replaced atomically), or one per session in this directory (html: with an index)",
     },
     { flags: "--all", summary: "all sessions, except those of subagents" },
     { flags: "--last <n>", summary: "html, jsonl, csv: only the last n entries" },

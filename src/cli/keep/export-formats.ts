@@ -3,6 +3,7 @@
  * the writer of a format gets of a session.
  */
 
+import type { PageFacts } from "../../sessions/render/html/page.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import type { Run } from "../command/command.ts";
 import type { BadLines } from "../look/named-session.ts";
@@ -30,6 +31,8 @@ export interface ExportSource {
   readonly isFirst: boolean;
   /** Others are in the same file, or on stdout. */
   readonly isOneOfMany: boolean;
+  /** Html: takes what the page says of the session, for an index. */
+  readonly onFacts?: (facts: PageFacts) => void;
 }
 
 export const EXPORT_FORMATS: Readonly<Record<string, ExportFormat>> = {

@@ -3,12 +3,14 @@
  * stdout.
  */
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
 import { documentOf } from "../../sessions/list/session-document.ts";
 import { renderEntry } from "../../sessions/render/entry-markdown.ts";
+import type { IndexedPage } from "../../sessions/render/html/index-page.ts";
+import type { PageFacts } from "../../sessions/render/html/page.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
@@ -74,10 +76,29 @@ export async function runExport(run: Run): Promise<number> {
     for (const each of sessions) code = (await exportBundle(each, fileOf(each))) || code;
     return code;
   }
-  if (directory === null) return writeDocument(sessions, name, output);
+  if (directory === null) return writeDocument(sessions, { name, file: output });
+  const pages: IndexedPage[] = [];
   let code = 0;
-  for (const each of sessions) code = (await writeDocument([each], name, fileOf(each))) || code;
+  for (const each of sessions) {
+    const onFacts = (facts: PageFacts) => pages.push({ file: fileName(each, format), facts });
+    code = (await writeDocument([each], { name, file: fileOf(each), onFacts })) || code;
+  }
+  if (pages.length > 1) await writeIndex(directory, pages, run);
   return code;
+}
+
+const INDEX = "index.html";
+
+/** Not over a file that is something else. */
+async function writeIndex(directory: string, pages: readonly IndexedPage[], { io }: Run) {
+  const { CLOSING, indexPage } = await import("../../sessions/render/html/index-page.ts");
+  const file = join(directory, INDEX);
+  const isThere = statOf(file)?.isFile() === true;
+  const isOther = isThere && !readFileSync(file, "utf8").includes(CLOSING);
+  if (isOther || pages.some((page) => page.file === INDEX)) {
+    return io.err(`no index is written: ${file} is another page`);
+  }
+  await giveDocument([indexPage(pages)], { io, file, logPaths: [] });
 }
 
 function formatNamed(options: Run["options"], output: string | undefined): string {
@@ -138,15 +159,21 @@ async function exportSpans(sessions: readonly Run[]): Promise<number> {
   return code;
 }
 
+interface Target {
+  /** Of the format. */
+  readonly name: string;
+  readonly file: string | undefined;
+  readonly onFacts?: (facts: PageFacts) => void;
+}
+
 async function writeDocument(
   runs: readonly Run[],
-  format: string,
-  file: string | undefined,
+  { name, file, ...index }: Target,
 ): Promise<number> {
   const { io, options } = runs[0] as Run;
   const last = lastOf(options);
-  const piecesOf = await EXPORTERS[format]?.();
-  if (piecesOf === undefined) throw new UsageError(`there is no format ${format}`);
+  const piecesOf = await EXPORTERS[name]?.();
+  if (piecesOf === undefined) throw new UsageError(`there is no format ${name}`);
   const opened: { readonly run: Run; readonly session: Session }[] = [];
   for (const run of runs) opened.push({ run, session: await openByName(run.args[0] ?? "", run) });
   const isOneOfMany = opened.length > 1;
@@ -156,14 +183,15 @@ async function writeDocument(
       const badLines = new BadLines();
       const notice = await tellNotUnderstood(session, io);
       if (notice === null) understood++;
-      yield* piecesOf({ session, run, badLines, notice, last, isFirst: n === 0, isOneOfMany });
+      const place = { isFirst: n === 0, isOneOfMany };
+      yield* piecesOf({ session, run, badLines, notice, last, ...place, ...index });
       badLines.tell(io);
       await tellTornTail(session, io);
       await session.release();
     }
   };
   // A terminal gets escaped text; a program or a file gets the exact document.
-  const isEscaped = format === "md" && io.isTerminal;
+  const isEscaped = name === "md" && io.isTerminal;
   const escaped = (piece: string) => (isEscaped ? markdownText(piece, io) : piece);
   const logPaths = opened.map(({ session }) => session.path);
   await giveDocument(pieces(), { io, file, logPaths, shown: escaped });

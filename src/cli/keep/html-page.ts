@@ -35,9 +35,11 @@ export async function* htmlPieces(source: ExportSource): AsyncGenerator<string> 
   const { id, dialect } = session;
   const unscanned = masked === null ? { notice } : { ...UNSCANNED, notice: masked.notice };
   const facts = { ...summary, session: id, dialect: dialect.name, last, ...unscanned };
+  const pageFacts = lastItems ? { ...facts, turns: null, lines: null } : facts;
+  source.onFacts?.(pageFacts);
   const outline = new OutlineFold(dialect.reading);
   const page = new SessionPage(
-    lastItems ? { ...facts, turns: null, lines: null } : facts,
+    pageFacts,
     { thinking: options.thinking === true, tools: options.tools !== false },
     (start, part) => editPlaces(outline.marks, start, part),
   );

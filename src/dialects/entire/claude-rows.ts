@@ -79,7 +79,6 @@ export const tools: ToolTable = {
   WebSearch: "web_search",
   Skill: { kind: "other", verb: "Skill", subject: ["skill", "command"] },
   SlashCommand: { kind: "other", verb: "Command", subject: ["command"] },
-  AskUserQuestion: { kind: "other", verb: "Asks" },
 };
 
 /** Rows and prompts that are remembered, the latest ones. */

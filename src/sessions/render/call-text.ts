@@ -21,7 +21,7 @@ import {
   callInput,
   callOutput,
   callWords,
-  FAILED_LINES,
+  failedText,
   type ShownCall,
   type Step,
 } from "./tool-call.ts";
@@ -39,6 +39,8 @@ export interface CallTextOptions {
 
 const MARK = "▸";
 const INDENT = "    ";
+/** The last lines that are shown of a command's long output. */
+const COMMAND_LINES = 20;
 const BOXES: Readonly<Record<Step["state"], string>> = {
   finished: "[x]",
   current: "[>]",
@@ -131,13 +133,20 @@ export class CallText {
     if (result === null) return [];
     const { error, output, text, isMinor } = callOutput(call, result.part);
     const { isFolded } = this.#options;
-    const failed = error === null ? [] : this.#indented(error, "end");
+    const failed = error === null ? [] : this.#failed(error);
     if (output === null) return failed;
-    if (result.part.error !== null) return [...failed, ...this.#indented(valueText(output), "end")];
+    if (result.part.error !== null) return [...failed, ...this.#failed(valueText(output))];
     if (isFolded && (isMinor || (view.kind === "read" && text !== null))) return [];
     const diff = changesIn(output);
     if (diff !== null) return this.#diff(diff);
     return this.#indented(valueText(output), view.kind === "command" ? "end" : "start");
+  }
+
+  #failed(text: string): string[] {
+    const parts = this.#options.isFolded ? failedText(text) : null;
+    if (parts === null) return this.#indented(text);
+    const between = this.#more(parts.betweenLines, "more line");
+    return [...this.#indented(parts.first), ...between, ...this.#indented(parts.last)];
   }
 
   #diff(changes: ValueChanges, numbers?: Numbers): string[] {
@@ -164,7 +173,7 @@ export class CallText {
     const whole = text.replace(/\s+$/, "");
     if (whole === "") return [];
     const count = lineCount(whole);
-    const max = from === "end" ? FAILED_LINES : FOLD_LINES_MAX;
+    const max = from === "end" ? COMMAND_LINES : FOLD_LINES_MAX;
     const isCut = this.#options.isFolded && count > FOLD_LINES_MAX;
     const all = isCut ? whole.split("\n") : [];
     const lines = isCut ? (from === "end" ? all.slice(-max) : all.slice(0, max)).join("\n") : whole;

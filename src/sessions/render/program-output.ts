@@ -72,12 +72,18 @@ function overwritten(line: string): string {
   const states = line.split("\r");
   while (states.length > 1 && (states.at(-1) ?? "").replace(ESCAPE, "") === "") states.pop();
   const last = states.pop() ?? "";
-  const colours =
-    states
-      .join("")
-      .match(ESCAPE)
-      ?.filter((each) => each.endsWith("m")) ?? [];
-  return `${colours.slice(-10).join("")}${last}`;
+  return `${looksIn(states.join(""))}${last}`;
+}
+
+const LOOKS_MAX = 10;
+
+/** The last changes of the look in a text: in front of what follows it, that keeps its colours. */
+export function looksIn(text: string): string {
+  const escapes = isTerminalText(text) ? (text.match(ESCAPE) ?? []) : [];
+  return escapes
+    .filter((each) => each.endsWith("m"))
+    .slice(-LOOKS_MAX)
+    .join("");
 }
 
 function withoutBackspaces(line: string): string {

@@ -21,10 +21,11 @@ function linesOf(
   parts: readonly Part[],
   outputs: readonly unknown[],
   options: SessionTextOptions = PIPE,
+  error: string | null = null,
 ): string[] {
   const text = new SessionText(options, () => []);
   const results = outputs.map((output, at): Part => {
-    return { type: "tool_result", callId: `c${at}`, output, error: null, durationMs: null };
+    return { type: "tool_result", callId: `c${at}`, output, error, durationMs: null };
   });
   const said: Entry[] = [
     { ...emptyEntry({}), kind: "message", role: "assistant", parts },
@@ -76,6 +77,23 @@ test("a long output is folded on a terminal, with its last lines for a command, 
     ["    … 80 earlier lines", "    line 81", "    line 100"],
   );
   assert.equal(linesOf([call("Bash", { command: "make" })], [output]).length, 101);
+});
+
+test("a failed call is shown with its first eight and last twelve lines on a terminal", () => {
+  const error = Array.from({ length: 100 }, (_, at) => `line ${at + 1}`).join("\n");
+  const options = { ...TERMINAL, hasColour: false };
+  const shown = linesOf([call("Bash", { command: "make" })], [null], options, error);
+  assert.deepEqual(
+    [shown[1], shown[8], shown[9], shown[10], shown.at(-1)],
+    ["    line 1", "    line 8", "    … 80 more lines", "    line 89", "    line 100"],
+  );
+});
+
+test("what is shown after a fold has the colours that the folded lines have set", () => {
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`);
+  const error = [`\u001b[31m${lines[0]}`, ...lines.slice(1)].join("\n");
+  const shown = linesOf([call("Bash", { command: "make" })], [null], TERMINAL, error);
+  assert.ok(shown.at(-1)?.includes("\u001b[31mline 40"), shown.at(-1));
 });
 
 test("a program's colours are kept on a terminal and removed in a pipe (PT2)", () => {

@@ -12,13 +12,14 @@ import { changesIn, type Numbers, recordedChanges, type ValueChanges } from "./c
 import type { PlacedResult, ResultPart } from "./html/call-results.ts";
 import type { ResultView } from "./html/placed-entry.ts";
 import { groupDigits, isEmpty } from "./phrases.ts";
-import { plainTerminal } from "./program-output.ts";
+import { looksIn, plainTerminal } from "./program-output.ts";
 import { blockTexts } from "./text.ts";
 
 export type CallPart = Extract<Part, { type: "tool_call" }>;
 
-/** Lines of a failed call's output that are shown at first. */
-export const FAILED_LINES = 20;
+/** Of a failed call's output: what it says first, and how it ends. */
+export const FAILED_FIRST_LINES = 8;
+export const FAILED_LAST_LINES = 12;
 
 /** A call, or a result whose call is elsewhere. */
 export interface ShownCall {
@@ -130,6 +131,25 @@ export function callOutput(call: ShownCall, { output, error }: ResultPart): Call
   const isMinor = error === null && (call.view.kind === "plan" || changesOf(call) !== null);
   const outcome = { error: isSaid ? null : error, text, isError, isMinor };
   return { ...outcome, output: isEmpty(output) ? null : output };
+}
+
+export interface FailedText {
+  readonly first: string;
+  readonly between: string;
+  readonly betweenLines: number;
+  readonly last: string;
+}
+
+/** Each in the colours that the text before it has set; null if all lines are shown. */
+export function failedText(text: string): FailedText | null {
+  const lines = text.trimEnd().split("\n");
+  const lastAt = lines.length - FAILED_LAST_LINES;
+  const betweenLines = lastAt - FAILED_FIRST_LINES;
+  if (betweenLines <= 0) return null;
+  const first = lines.slice(0, FAILED_FIRST_LINES).join("\n");
+  const between = looksIn(first) + lines.slice(FAILED_FIRST_LINES, lastAt).join("\n");
+  const last = looksIn(between) + lines.slice(lastAt).join("\n");
+  return { first, between, betweenLines, last };
 }
 
 function quoted({ kind, subject }: ToolView): string {

@@ -134,15 +134,16 @@ browserTest("a click or Enter unfolds a row; what is below is in the page only t
   await page.locator(".call[open]", { hasText: "npm test" }).waitFor();
 });
 
-browserTest("a failed call is open, with its last 20 lines and the others folded", async () => {
+browserTest("a failed call is open, with its first and last lines, the others folded", async () => {
   const page = await openRows();
   const failed = page.locator(".call.failed[open]");
   await failed.waitFor();
-  await eventually("lines", () => failed.locator(".output > pre").innerText()).toMatch(
-    /^line 40\n/,
+  const shown = () => failed.locator(".output > pre").allInnerTexts();
+  await eventually("lines", async () => (await shown()).join("\n")).toMatch(
+    /^line 0\n[\s\S]*line 7\n+line 48\n[\s\S]*line 59$/,
   );
-  await failed.getByText("40 earlier lines").click();
-  await failed.locator(".earlier pre", { hasText: "line 39" }).waitFor();
+  await failed.getByText("40 more lines").click();
+  await failed.locator(".between pre", { hasText: "line 47" }).waitFor();
 });
 
 browserTest(

@@ -1,7 +1,7 @@
 /**
  * Call HTML: a tool call and its result as one row, which unfolds (tool-call.ts).
  *
- * - A failed one is unfolded, with the last FAILED_LINES of what it printed.
+ * - A failed one is unfolded, with the first and the last lines of what it printed.
  * - Nothing is left out: input and output are below the row, in full.
  * - A lazy row has nothing below it while it is folded; `callInside` makes that when it is unfolded.
  *
@@ -21,7 +21,7 @@ import {
   callInput,
   callOutput,
   callWords,
-  FAILED_LINES,
+  failedText,
   hasImage,
   readText,
   relativePath,
@@ -137,10 +137,10 @@ function jsonHtml(input: unknown): Html | null {
 function resultHtml(call: ShownCall, part: ResultPart): Html | null {
   const { view, about } = call;
   const { error, output, text, isError, isMinor } = callOutput(call, part);
-  const failed = error === null ? null : html`<div class="error">${tailHtml(error)}</div>`;
+  const failed = error === null ? null : html`<div class="error">${failedHtml(error)}</div>`;
   if (output === null) return failed;
   if (part.error !== null && text !== null) {
-    return html`${failed}<div class="${isError ? "error" : "output"}">${tailHtml(text)}</div>`;
+    return html`${failed}<div class="${isError ? "error" : "output"}">${failedHtml(text)}</div>`;
   }
   const outputText = view.kind === "read" ? readText(output, about) : text;
   const { html: shown } = outputShown(view, output, outputText);
@@ -170,15 +170,15 @@ function outputShown(view: ToolView, output: unknown, outputText: string | null)
   return valueHtml(output);
 }
 
-/** The last lines of a text, and the ones before them folded. */
-function tailHtml(text: string): Html {
-  const lines = text.trimEnd().split("\n");
-  const before = lines.length - FAILED_LINES;
-  if (before <= 0) return plainValueHtml(text).html;
-  const words = html`${groupDigits(before)} earlier ${before === 1 ? "line" : "lines"}`;
-  const earlier = plainValueHtml(lines.slice(0, before).join("\n")).html;
-  const last = plainValueHtml(lines.slice(before).join("\n")).html;
-  return html`<details class="earlier"><summary>${words}</summary>${earlier}</details>${last}`;
+/** The first and the last lines of a text, and the ones between them folded. */
+function failedHtml(text: string): Html {
+  const parts = failedText(text);
+  if (parts === null) return plainValueHtml(text).html;
+  const count = parts.betweenLines;
+  const words = html`${groupDigits(count)} more ${count === 1 ? "line" : "lines"}`;
+  const shown = (part: string) => plainValueHtml(part).html;
+  const between = html`<details class="between"><summary>${words}</summary>${shown(parts.between)}</details>`;
+  return html`${shown(parts.first)}${between}${shown(parts.last)}`;
 }
 
 /** `lines`: the part of the file, such as `1–91`. */

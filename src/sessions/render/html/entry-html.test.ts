@@ -69,14 +69,15 @@ test("each entry has an anchor, a name and its known facts (EH2)", () => {
   assert.deepEqual(shown.withClass("at"), ["#7"]);
   assert.deepEqual(shown.withClass("time"), ["04:03"]);
   const time = shown.elements.find(({ attrs }) => attrs.some(({ value }) => value === "time"));
-  assert.equal(time?.attrs.find(({ name }) => name === "title")?.value, "2026-02-09 04:03:50 UTC");
+  assert.equal(
+    time?.attrs.find(({ name }) => name === "title")?.value,
+    "2026-02-09 04:03:50 UTC · 1,200 in · 3,000 from cache · 8 out · $0.5000",
+  );
   assert.deepEqual(shown.withClass("model"), ["m"]);
   assert.deepEqual(shown.withClass("partial"), ["broke off"]);
   assert.deepEqual(shown.named("strong"), ["hi"]);
   assert.deepEqual(shown.withClass("source"), ["Source**hi**"]);
-  assert.deepEqual(shown.named("footer"), [
-    "1,200 in · 3,000 from cache · 8 out · $0.5000 · stopped: max_tokens",
-  ]);
+  assert.deepEqual(shown.named("footer"), ["stopped: max_tokens"]);
   const atByte = parsed({ ...said({ type: "text", text: "x" }), line: null });
   assert.deepEqual(atByte.withClass("at"), ["#"]);
   assert.ok(atByte.elements[0]?.attrs.some(({ value }) => value === "byte-70"));
@@ -152,16 +153,18 @@ test("a row that is unfolded later has nothing below it until then", () => {
   assert.equal(insideOf(call, 1, { ...context, thinking: false, tools: true }), null);
 });
 
-test("a failed call is unfolded, with its last 20 lines", () => {
+test("a failed call is unfolded, with its first and last lines", () => {
   const output = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
   const failed: Part = { ...RESULT, output, error: "exit code 1" };
   const row = parsed(said(CALL, failed), { isLazy: true });
   assert.ok(row.elements.some(({ attrs }) => attrs.some(({ name }) => name === "open")));
   assert.deepEqual(row.withClass("state"), ["exit code 1"]);
   assert.deepEqual(row.withClass("error"), [], "the row has said it");
-  const [earlier, last] = row.named("pre").slice(1);
-  assert.ok(earlier?.endsWith("line 39") && last?.startsWith("line 40\n"), last);
-  assert.deepEqual(row.withClass("earlier")[0]?.startsWith("40 earlier lines"), true);
+  const [first, between, last] = row.named("pre").slice(-3);
+  assert.ok(first?.startsWith("line 0\n") && first.endsWith("line 7"), first);
+  assert.ok(between?.startsWith("line 8\n") && between.endsWith("line 47"), between);
+  assert.ok(last?.startsWith("line 48\n") && last.endsWith("line 59"), last);
+  assert.ok(row.withClass("between")[0]?.startsWith("40 more lines"));
   const same = parsed(said(CALL, { ...RESULT, output: "why\n", error: "why" }));
   assert.deepEqual(same.withClass("error"), ["why\n"], "once");
 });

@@ -65,7 +65,7 @@ export interface EntryContext extends Required<EntryHtmlOptions> {
   readonly project?: string | null;
   /** Folded calls have nothing below them: `insideOf` makes it when they are unfolded. */
   readonly isLazy?: boolean;
-  /** Usage and offsets are shown elsewhere. */
+  /** Usage of turns is shown elsewhere. */
   readonly isBrief?: boolean;
   /** The first lines of the changes of a call, by its entry and part. Default: not known. */
   readonly places?: Places | undefined;
@@ -119,10 +119,12 @@ export function turnHtml(entry: PlacedEntry, context: Pick<EntryContext, "links"
   return markHtml(entry, facts(["Turn", usageText(entry.usage)]), context);
 }
 
-/** 10:38, all of it on hover, and the time since the entry before: +12 s. */
-function timeHtml({ at, before }: PlacedEntry): Html | null {
-  if (at === null) return null;
-  const time = html`<span class="time" title="${displayTime(at)} UTC">${clockOf(at)}</span>`;
+/** 10:38, all of it and the usage on hover, and the time since the entry before: +12 s. */
+function timeHtml({ at, before, usage }: PlacedEntry): Html | null {
+  const used = usageText(usage);
+  if (at === null) return used === null ? null : html`<span class="used">${used}</span>`;
+  const title = facts([`${displayTime(at)} UTC`, used]);
+  const time = html`<span class="time" title="${title}">${clockOf(at)}</span>`;
   const since = lengthOf(Date.parse(at) - Date.parse(before?.at ?? ""));
   return html`${time}${since === null ? null : html`<span class="since">+${since}</span>`}`;
 }
@@ -158,7 +160,7 @@ function messageHtml(placed: PlacedEntry, context: EntryContext): Html | null {
   const kind = html`${who}${isDone(entry) ? " done" : ""}${isFailed ? " failed" : ""}`;
   return html`<article class="entry ${kind}" id="${anchorOf(line, start)}">
 <header class="who"><h2>${entryName(entry)}</h2>${factsOf(entry)}${permalink(line, start, context.links)}</header>
-${partHtmls}${footOf(entry, context)}</article>\n`;
+${partHtmls}${footOf(entry)}</article>\n`;
 }
 
 function factsOf(entry: PlacedEntry): Html {
@@ -169,11 +171,9 @@ function factsOf(entry: PlacedEntry): Html {
   return html`${brokeOff}${who}${timeHtml(entry)}`;
 }
 
-function footOf(entry: Entry, { isBrief }: EntryContext): Html | null {
-  const used = isBrief ? null : usageText(entry.usage);
+function footOf(entry: Entry): Html | null {
   const stopped = stopNote(entry);
-  if (used === null && stopped === null) return null;
-  return html`<footer>${facts([used, stopped])}</footer>\n`;
+  return stopped === null ? null : html`<footer>${stopped}</footer>\n`;
 }
 
 function partHtml(

@@ -84,11 +84,10 @@ const CALL_STYLE: Html = html`
 }
 .kind-command .subject { color: var(--ink); }
 .call .path { display: flex; flex: 0 1 auto; white-space: nowrap; }
-.folder { overflow: hidden; color: var(--dim); text-overflow: ellipsis; }
+.folder { flex: 0 1 auto; min-width: 0; overflow: hidden; color: var(--dim); text-overflow: ellipsis; }
 .path .name {
-  flex: 0 1 auto; min-width: 0; overflow: hidden; color: var(--ink); text-overflow: ellipsis;
+  flex: none; max-width: 100%; overflow: hidden; color: var(--ink); text-overflow: ellipsis;
 }
-.folder { flex: 0 100 auto; }
 .call .plus { flex: none; color: var(--good); } .call .minus { flex: none; color: var(--bad); }
 .call .plus, .call .minus, .took, .call .note {
   flex: none; font-size: 0.92em; font-variant-numeric: tabular-nums; white-space: nowrap;
@@ -102,15 +101,15 @@ const CALL_STYLE: Html = html`
   margin: 2px 0 0.5rem 0.85rem; padding-left: 0.9rem; border-left: 2px solid var(--line);
 }
 .inside > :where(:not(:first-child)) { margin-top: 0.4rem; }
-.inside :is(.input, .output, .error) > pre, .earlier > pre {
+.inside :is(.input, .output, .error) > pre, .between > pre {
   padding: 0.45rem 0.7rem; border: 1px solid var(--line); border-radius: 6px;
   background: var(--card); color: var(--ink); white-space: pre-wrap;
 }
 .inside .error > pre { border-color: var(--bad); background: var(--bad-card); color: var(--bad); }
 .inside .input > .fields { padding: 0.35rem 0.1rem; }
 .inside .text { padding: 0.3rem 0; color: var(--ink); font-size: 0.95rem; }
-.earlier > summary { color: var(--dim); font-size: 0.95em; }
-.earlier > pre { margin: 0.3rem 0; }
+.between > summary { color: var(--dim); font-size: 0.95em; }
+.between > pre { margin: 0.3rem 0; }
 .plan { padding: 0.2rem 0; list-style: none; color: var(--ink); font-size: 0.88rem; }
 .step { padding-left: 1.6em; text-indent: -1.6em; }
 .step::before { content: "☐"; display: inline-block; width: 1.6em; text-indent: 0; color: var(--dim); }
@@ -267,6 +266,7 @@ pre { overflow: auto; line-height: 1.5; tab-size: 4; max-height: 40rem; }
 .text blockquote > :where(:not(:first-child)) { margin-top: 0.7em; }
 .text ul, .text ol { padding-left: 1.6em; white-space: normal; }
 .text li { white-space: pre-wrap; }
+.text .task { margin-left: -1.3em; list-style: none; }
 .text li:where(:not(:first-child)) { margin-top: 0.2em; }
 .text li > ul, .text li > ol { margin-top: 0.2em; }
 .text h3 { font-size: 1.2rem; }

@@ -21,7 +21,7 @@ test("each kind of Markdown has its elements", () => {
     ["a  \nb\\\nc \\* d", "<p>a<br>b<br>c * d</p>"],
     ["> a\n> - b", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote>"],
     ["- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"],
-    ["- [x] a\n- [ ] b", "<ul><li>☑ a</li><li>☐ b</li></ul>"],
+    ["- [x] a\n- [ ] b", '<ul><li class="task">☑ a</li><li class="task">☐ b</li></ul>'],
     ["1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"],
     ["7. a", '<ol start="7"><li>a</li></ol>'],
     ["---", "<hr>"],

@@ -90,7 +90,10 @@ function codeHtml({ lang, text }: Tokens.Code): Html {
 }
 
 function listHtml({ ordered, start, items }: Tokens.List, depth: number): Html {
-  const inside = items.map((item) => html`<li>${blocksHtml(item.tokens, depth)}</li>`);
+  const inside = items.map((item) => {
+    const task = item.task ? html` class="task"` : null; // Its box is its mark.
+    return html`<li${task}>${blocksHtml(item.tokens, depth)}</li>`;
+  });
   if (!ordered) return html`<ul>${inside}</ul>`;
   return typeof start === "number" && start !== 1
     ? html`<ol start="${start}">${inside}</ol>`

@@ -98,19 +98,7 @@ export class SessionPage {
     const isLong = (last ?? lines ?? 0) > LONG_LINES;
     const name = title ?? session;
     const subtitle = title === null ? null : html`<p class="session">${session}</p>\n`;
-    return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta http-equiv="x-dns-prefetch-control" content="off">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${name}</title>
-${STYLE_SHEET}
-</head>
+    return html`${headHtml(name)}
 <body${isLong ? html` class="long"` : null}>
 <a class="skip" href="#transcript">Skip to the transcript</a>
 <header class="top">
@@ -182,6 +170,23 @@ const POLICY = [
   "base-uri 'none'",
   "form-action 'none'",
 ].join("; ");
+
+/** What all our pages begin with (PA1). */
+export function headHtml(name: string): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta http-equiv="x-dns-prefetch-control" content="off">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${name}</title>
+${STYLE_SHEET}
+</head>`;
+}
 
 function factList(known: PageFacts): Html {
   const { agent, model, status, turns, inputTokens, outputTokens, totalTokens, spend } = known;

@@ -41,7 +41,7 @@ export const LETTERS: Html = html`
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 `;
 
-export const STYLE_HASH = "sha256-ckK/nc5Qk3h50+POdEUlYqeYZhY0AAlCxn/1Vc0aADc=";
+export const STYLE_HASH = "sha256-K+OnqejcQ+4E6SM2HzlBt5TI1aqd6VDikYQnulepGt0=";
 
 /** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>
@@ -68,6 +68,9 @@ h1 {
 }
 .session { margin-top: 0.35rem; color: var(--dim); }
 main { display: flex; flex-direction: column; gap: 0.75rem; }
+@media (min-width: 34.01rem) { .call > summary, p.call { padding-right: 7rem; } }
+.index { padding: 0; list-style: none; }
+.index li { padding: 0.5rem 0; border-bottom: 1px solid var(--line); }
 .bottom { margin-top: 2rem; color: var(--dim); font-size: 0.8rem; }
 
 @media (max-width: 34rem) {
