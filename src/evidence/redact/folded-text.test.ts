@@ -33,6 +33,20 @@ test("a folded text is its units, folded and joined, and their places cover the 
   );
 });
 
+test("ASCII white space folds to one space, which has the place of the whole run", () => {
+  const text = "A \t\n\v\f\rb  ";
+  const places = new FoldedText(text);
+  expect(places.text).toBe("a b ");
+  const ranges = [0, 1, 2, 3].map((at) => places.rangeOf(at, 1));
+  expect(ranges.map(({ from, to }) => text.slice(from, to))).toEqual([
+    "A",
+    " \t\n\v\f\r",
+    "b",
+    "  ",
+  ]);
+  expect(places.rangeOf(0, 3)).toEqual({ from: 0, to: 8 });
+});
+
 test("a text is found in any form, case and spacing, at its own bytes", () => {
   const around = fc.array(fc.constantFrom("«", "»", "1.", "日", "🙂", "|"), { maxLength: 4 });
   fc.assert(

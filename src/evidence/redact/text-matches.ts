@@ -292,37 +292,49 @@ function caseless(text: string): string {
 /** `text` is `folded(original)`, with the place of each character. */
 export class FoldedText {
   readonly text: string;
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
+  readonly #starts: ArrayLike<number>;
+  readonly #ends: ArrayLike<number>;
 
   constructor(original: string) {
-    const pieces: string[] = [];
     if (ASCII.test(original)) {
-      for (const [index, char] of original.toLowerCase().split("").entries()) {
-        this.#add(pieces, char, index, index + 1);
-      }
-    } else {
-      for (const { 0: unit, index } of original.matchAll(UNIT)) {
-        const end = index + unit.length;
-        for (const char of caseless(unit).split("")) this.#add(pieces, char, index, end);
+      this.text = foldText(original);
+      const starts = startsInAscii(original);
+      [this.#starts, this.#ends] = [starts, starts.subarray(1)];
+      return;
+    }
+    const [pieces, starts, ends]: [string[], number[], number[]] = [[], [], []];
+    for (const { 0: unit, index } of original.matchAll(UNIT)) {
+      const end = index + unit.length;
+      for (const char of caseless(unit).split("")) {
+        const isSpace = SPACE.test(char);
+        if (isSpace && pieces.at(-1) === " ") {
+          ends[pieces.length - 1] = end;
+          continue;
+        }
+        pieces.push(isSpace ? " " : char);
+        starts.push(index);
+        ends.push(end);
       }
     }
-    this.text = pieces.join("");
+    [this.text, this.#starts, this.#ends] = [pieces.join(""), starts, ends];
   }
 
   /** The range of the original that folds to these characters. */
   rangeOf(at: number, length: number): { readonly from: number; readonly to: number } {
     return { from: this.#starts[at] ?? 0, to: this.#ends[at + length - 1] ?? 0 };
   }
+}
 
-  #add(pieces: string[], char: string, start: number, end: number): void {
-    const isSpace = SPACE.test(char);
-    if (isSpace && pieces.at(-1) === " ") {
-      this.#ends[pieces.length - 1] = end;
-      return;
-    }
-    pieces.push(isSpace ? " " : char);
-    this.#starts.push(start);
-    this.#ends.push(end);
+/** Where each character of the folded text begins, and its end: only runs of white space fold. */
+function startsInAscii(original: string): Uint32Array {
+  const starts = new Uint32Array(original.length + 1);
+  let [count, wasSpace] = [0, false];
+  for (let index = 0; index < original.length; index++) {
+    const code = original.charCodeAt(index);
+    const isSpace = code === 0x20 || (code >= 0x09 && code <= 0x0d);
+    if (!(isSpace && wasSpace)) starts[count++] = index;
+    wasSpace = isSpace;
   }
+  starts[count] = original.length;
+  return starts;
 }
