@@ -58,6 +58,8 @@ export interface SessionListOptions extends SessionFilter {
   readonly sort?: "updated" | "cost" | "tokens" | "duration";
   /** Also counts by each of these filters, and keeps costs and verdicts up to date. */
   readonly facets?: boolean;
+  /** True: only sessions that are being written. */
+  readonly live?: boolean;
 }
 
 /** At most one of `from`, `before` and `around`; without any, the last entries. */
@@ -116,6 +118,7 @@ const LIST: OptionKinds<SessionListOptions> = {
   cursor: "text",
   sort: "text",
   facets: "boolean",
+  live: "boolean",
 };
 const ENTRIES: OptionKinds<EntryRange> = {
   from: "count",

@@ -1,15 +1,16 @@
 /** Address: the route in the browser's address bar, and navigation. */
 
-import { signal } from "@preact/signals";
-import { formatRoute, NO_FILTER, type PageRoute, parseRoute } from "./route.ts";
+import { computed, signal } from "@preact/signals";
+import { formatRoute, type ListQuery, NO_FILTER, type PageRoute, parseRoute } from "./route.ts";
 
 export const route = signal<PageRoute>(parseRoute(location.hash));
 
-/** The list as it was last shown, with its filters: what "all sessions" leads back to. */
-export const listHref = signal(formatRoute({ page: "sessions", filter: NO_FILTER }));
+/** The filter of the list that is shown beside a session, and that "all sessions" leads back to. */
+export const listFilter = signal(NO_FILTER);
+export const listHref = computed(() => formatRoute({ page: "sessions", filter: listFilter.value }));
 
 function show(shown: PageRoute): void {
-  if (shown.page === "sessions") listHref.value = formatRoute(shown);
+  if (shown.page === "sessions") listFilter.value = shown.filter;
   route.value = shown;
 }
 
@@ -24,4 +25,10 @@ export function go(to: PageRoute, isSame = false): void {
   if (isSame) history.replaceState(null, "", hash);
   else history.pushState(null, "", hash);
   show(to);
+}
+
+/** Changes what the list shows; beside an open session, which stays. */
+export function filterList(filter: ListQuery, isSame = false): void {
+  if (route.peek().page === "session") listFilter.value = filter;
+  else go({ page: "sessions", filter }, isSame);
 }

@@ -8,6 +8,7 @@ import { LostBanner } from "./live/lost-banner.tsx";
 import { openPalette, Palette } from "./palette/palette.tsx";
 import { client, isTokenWanted } from "./server.ts";
 import { SessionScreen } from "./session/session-screen.tsx";
+import { ListColumn } from "./sessions/list-column.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
 import { ThemeButton } from "./style/theme-button.tsx";
 import { TokenPrompt } from "./token-prompt.tsx";
@@ -112,7 +113,12 @@ function Page() {
     case "sessions":
       return <SessionsPage filter={shown.filter} />;
     case "session":
-      return <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />;
+      return (
+        <>
+          <ListColumn id={shown.id} />
+          <SessionScreen key={shown.id} id={shown.id} at={shown.at} q={shown.q} f={shown.f} />
+        </>
+      );
     case "usage":
       return <Lazy key="usage" load={loadUsage} />;
     case "copy":

@@ -23,6 +23,7 @@ const route: fc.Arbitrary<PageRoute> = fc.oneof(
           tag: text,
           starred: text,
           status: text,
+          live: text,
           since: text,
           sort: text,
           kind: text,

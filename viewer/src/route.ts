@@ -21,6 +21,8 @@ export interface ListQuery {
   /** "true": only those with the user's star. */
   readonly starred: string;
   readonly status: string;
+  /** "true": only those that are being written. */
+  readonly live: string;
   /** Days back from now. */
   readonly since: string;
   /** Default: by time. */
@@ -57,6 +59,7 @@ export const NO_FILTER: ListQuery = {
   tag: "",
   starred: "",
   status: "",
+  live: "",
   since: "",
   sort: "",
   kind: "",

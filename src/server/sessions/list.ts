@@ -1,7 +1,6 @@
 /** List: the sessions of all stores in one order, in pages. Memory holds one page per store. */
 
 import type { SessionFacets, SessionItem, SessionPage } from "../../client/session-shapes.ts";
-import { SESSION_STATUSES } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";
 import type { ListedSession } from "../../evidence/verify/verdict-cache.ts";
@@ -25,9 +24,8 @@ import {
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/waiting-hooks.ts";
-import { agentOf, projectFilter, senderOf } from "../../sessions/list/whose.ts";
+import { agentOf, senderOf } from "../../sessions/list/whose.ts";
 import type { NotesBook } from "../../sessions/notes/notes-book.ts";
-import { VERDICTS } from "../../trust/proof/verdict.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
@@ -40,6 +38,7 @@ import {
   type RowRequest,
   rowFilterOf,
   type StoreRequest,
+  sessionFilterIn,
 } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { sessionItem } from "./wire.ts";
@@ -61,6 +60,7 @@ export const LIST_PARAMETERS = [
   "user",
   "tag",
   "starred",
+  "live",
   "subagents",
   "sort",
   "facets",
@@ -78,6 +78,8 @@ interface ListRequest extends ListFilter, FacetFilter, RowRequest {
   readonly parent: { readonly store: ServedStore; readonly id: string } | null;
   readonly sort: PageSort;
   readonly hasFacets: boolean;
+  /** Only those that a writer is at work on. */
+  readonly live: boolean;
   readonly limit: number;
   readonly cursor: string | null;
 }
@@ -93,27 +95,11 @@ function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): Li
     title: query.text("title")?.toLowerCase(),
     parent: parent === null ? null : roots.resolve(parent, sees),
     sees,
+    live: query.flag("live", false),
     sort: query.choice("sort", PAGE_SORTS) ?? "updated",
     hasFacets: query.flag("facets", false),
     limit: query.number("limit", 1, limits.sessionsMax) ?? limits.sessionsDefault,
     cursor: query.text("cursor"),
-  };
-}
-
-/** Which sessions a list or a search is about. */
-export function sessionFilterIn(query: Query) {
-  const project = query.text("project");
-  return {
-    status: query.choice("status", SESSION_STATUSES),
-    agent: query.text("agent"),
-    project: project === null ? null : projectFilter(project, null),
-    model: query.text("model"),
-    verdict: query.choice("verdict", VERDICTS),
-    machine: query.text("machine"),
-    user: query.text("user"),
-    tag: query.text("tag"),
-    starred: query.flag("starred", false),
-    withoutSubagents: !query.flag("subagents", true),
   };
 }
 
@@ -149,6 +135,7 @@ export async function listPage(
     const { id, logPath } = row;
     if (service.verdicts.isOld(verdict, listed.judgedMs)) old.push({ store, id, logPath });
     const isLive = !isMissing && (await service.isLive(store, known.row));
+    if (asked.live && !isLive) return null;
     return sessionItem(service, store, { ...listed, ...known }, { isLive, isMissing });
   };
   const examinedMax = service.limits.rowsExaminedMax;

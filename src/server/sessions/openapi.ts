@@ -175,15 +175,12 @@ const LIST_OPERATION: SessionsOperation = {
     parameter("until", "Last changed before this time", text),
     parameter("title", "Only titles that contain this text, in any case", text),
     parameter("parent", "Only those that the session with this id started", text),
+    parameter("live", "Only those that are being written", flag(false)),
     parameter("sort", "What to sort by, the largest first", {
       enum: [...PAGE_SORTS],
       default: "updated",
     }),
-    parameter(
-      "facets",
-      "Also count by agent, project, model, verdict, machine and user",
-      flag(false),
-    ),
+    parameter("facets", "Also count by agent, project, model, verdict and sender", flag(false)),
     limit("Maximum number", SESSION_LIMITS.sessionsMax, SESSION_LIMITS.sessionsDefault),
     parameter("cursor", "`next` of the page before, with the same filters", text),
   ],

@@ -3,7 +3,7 @@
  * rows of sessions whose logs are gone: no catalog has those.
  */
 
-import type { SessionStatus } from "../../core/model/summary.ts";
+import { SESSION_STATUSES, type SessionStatus } from "../../core/model/summary.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import { labelOf } from "../../dialects/registry.ts";
 import type { SessionRow, SortKey } from "../../dialects/session-row.ts";
@@ -16,8 +16,10 @@ import {
   readIds,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
-import { isSenderMeant, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
+import { isSenderMeant, projectFilter, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
 import type { NotesBook, SessionNotes } from "../../sessions/notes/notes-book.ts";
+import { VERDICTS } from "../../trust/proof/verdict.ts";
+import type { Query } from "./query.ts";
 
 export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly verdict: string | null;
@@ -31,6 +33,23 @@ export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
 interface NotedId {
   readonly id: string;
   readonly notes: SessionNotes;
+}
+
+/** Which sessions a list or a search is about. */
+export function sessionFilterIn(query: Query) {
+  const project = query.text("project");
+  return {
+    status: query.choice("status", SESSION_STATUSES),
+    agent: query.text("agent"),
+    project: project === null ? null : projectFilter(project, null),
+    model: query.text("model"),
+    verdict: query.choice("verdict", VERDICTS),
+    machine: query.text("machine"),
+    user: query.text("user"),
+    tag: query.text("tag"),
+    starred: query.flag("starred", false),
+    withoutSubagents: !query.flag("subagents", true),
+  };
 }
 
 /** The sessions of these stores that the user has noted something about. */

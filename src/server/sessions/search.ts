@@ -17,10 +17,9 @@ import { badRequest } from "../http/answer.ts";
 import type { OpenMount, SharedParts } from "../router/mount.ts";
 import { SEARCH_PATH, TOOLS_PATH } from "../router/paths.ts";
 import { overSessions } from "./all-sessions.ts";
-import { sessionFilterIn } from "./list.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore, urlIdOf } from "./roots.ts";
-import { idsThatFit, notedSessions, placeKey } from "./row-filter.ts";
+import { idsThatFit, notedSessions, placeKey, sessionFilterIn } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { itemOf } from "./wire.ts";
 

@@ -178,14 +178,14 @@ browserTest(
     await facet(page, "Agents", "Codex").waitFor({ state: "detached" });
     await page.reload();
     await eventually("rows", () => page.locator(".session-row").count()).toBe(3);
-    await page.getByRole("link", { name: "Remove the filter project acme/shop" }).click();
+    await page.getByRole("button", { name: "Remove the filter project acme/shop" }).click();
     await eventually("rows", () => page.locator(".session-row").count()).toBeGreaterThan(3);
     await page.getByLabel("Order").selectOption("cost");
     await page.waitForURL(/sort=cost/);
     const first = page.locator(".session-row").first();
     await eventually("the dearest", () => first.innerText()).toContain("$0.60");
     assert.equal(await page.locator(".day").count(), 0, "days have no order by cost");
-    await page.getByRole("link", { name: "Clear", exact: true }).click();
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
     await eventually("the dearest of all", () => first.innerText()).toContain("$20.25");
   },
 );

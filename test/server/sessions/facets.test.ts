@@ -291,8 +291,10 @@ test("a session whose lock is held is live, also while nothing is appended", asy
   const list = listOf([root]);
   const isLive = async () => (await list("")).sessions[0]?.isLive;
   const isHeld = await isLive();
+  const live = async () => (await list("?live=true")).sessions.length;
+  assert.equal(await live(), 1);
   await store.close();
-  assert.deepEqual([isHeld, await isLive()], [true, false]);
+  assert.deepEqual([isHeld, await isLive(), await live()], [true, false, 0]);
 });
 
 test("a session that hooks recorded is listed once, as its program's own", async () => {

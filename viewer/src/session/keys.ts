@@ -9,6 +9,8 @@ export const KEYS = [
   ["previous", "k", "Previous entry"],
   ["nextTurn", "J", "Next prompt"],
   ["previousTurn", "K", "Previous prompt"],
+  ["nextSession", "]", "Next session of the list"],
+  ["previousSession", "[", "Previous session of the list"],
   ["start", "g", "Start of the session"],
   ["end", "G", "End of the session, and follow it"],
   ["thinking", "t", "Show or fold thinking"],
@@ -30,7 +32,10 @@ export function useKeys(deeds: Deeds, isLeavable: boolean): void {
   latest.current = deeds;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      // AltGr or Option types brackets on many keyboards; some browsers report AltGr as Ctrl, too.
+      const isTyped = event.altKey && (event.key === "[" || event.key === "]");
+      if (((event.ctrlKey || event.altKey) && !isTyped) || event.metaKey) return;
+      if (event.defaultPrevented) return;
       if (document.querySelector("dialog[open]")) return;
       const [name] = KEYS.find(([, key]) => key === event.key) ?? [];
       if (name === undefined) return;

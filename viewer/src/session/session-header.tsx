@@ -14,6 +14,7 @@ import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
 import { ProofPanel } from "../proof/proof-panel.tsx";
 import { sessionHref } from "../route.ts";
 import { isReachable } from "../server.ts";
+import { ListButton } from "../sessions/list-column.tsx";
 import { isRunning } from "../sessions/session-row.tsx";
 import { costOrRecorded } from "../settings.ts";
 import {
@@ -49,6 +50,7 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
   return (
     <header class="session-head">
       <div class="session-line">
+        <ListButton />
         <a class="back" href={listHref.value} aria-label="All sessions" title="All sessions">
           ←
         </a>

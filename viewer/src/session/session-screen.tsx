@@ -6,6 +6,7 @@ import { GoneBanner } from "../live/gone-banner.tsx";
 import { isProofBad } from "../proof/proof-banner.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
+import { stepSession } from "../sessions/session-steps.ts";
 import { childId } from "./child-id.ts";
 import { onRowAction } from "./copy.ts";
 import { formatFilter, parseFilter } from "./filter.ts";
@@ -217,6 +218,8 @@ function useScreenKeys(
       previous: () => reading.step(-1),
       nextTurn: () => reading.toPrompt(1),
       previousTurn: () => reading.toPrompt(-1),
+      nextSession: () => void stepSession(store.id, 1),
+      previousSession: () => void stepSession(store.id, -1),
       start: () => void store.toStart(),
       end: () => void store.toEnd(),
       thinking: () => toggle("thinking"),

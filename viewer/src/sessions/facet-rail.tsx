@@ -10,22 +10,12 @@ import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { formatRoute, type ListQuery } from "../route.ts";
 import { cents } from "../words.ts";
 import { type Choices, FilterChoice } from "./choice.tsx";
-import { type FACETS, STATUSES } from "./filters.ts";
+import type { FACETS } from "./filters.ts";
 import { projectNames, shortModel } from "./session-words.ts";
 
 /** Choices of a facet before "more". */
 const SHOWN = 8;
 
-const DAYS: Choices = [
-  ["", "Any time"],
-  ["1", "Last 24 hours"],
-  ["7", "Last 7 days"],
-  ["30", "Last 30 days"],
-];
-const STATES: Choices = [
-  ["", "Any status"],
-  ...STATUSES.map((each) => [each, each === "error" ? "failed" : each] as const),
-];
 const SUBAGENTS: Choices = [
   ["", "Without subagents"],
   ["all", "With subagents"],
@@ -78,18 +68,6 @@ function MoreFilters({ filter }: Pick<RailProps, "filter">) {
   return (
     <section aria-labelledby="facet-more">
       <h2 id="facet-more">Also</h2>
-      <FilterChoice
-        name="Time"
-        value={filter.since}
-        set={(since) => change({ since })}
-        choices={DAYS}
-      />
-      <FilterChoice
-        name="Status"
-        value={filter.status}
-        set={(status) => change({ status })}
-        choices={STATES}
-      />
       <FilterChoice
         name="Subagents"
         value={filter.subagents}

@@ -38,6 +38,7 @@ export function serverFilter(filter: ListQuery) {
     ...(state && { status: state }),
     ...(from !== null && { since: from }),
     subagents: filter.subagents === "all",
+    ...(filter.live === "true" && { live: true }),
     sort: sortOf(filter),
   };
 }
@@ -46,7 +47,7 @@ export const KINDS = ["prompts", "answers", "tools"] as const;
 
 /** The same for a search, which also finds what subagents said. */
 export function soughtBy(filter: ListQuery): SearchOptions {
-  const { sort: _, subagents: __, ...wanted } = serverFilter(filter);
+  const { sort: _, subagents: __, live: ___, ...wanted } = serverFilter(filter);
   const kind = KINDS.find((each) => each === filter.kind);
   return { ...wanted, ...(kind && { kind }) };
 }

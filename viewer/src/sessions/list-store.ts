@@ -81,6 +81,14 @@ export class ListStore {
     return this.#next !== null;
   }
 
+  /** The session after or before another one; the first, if that one is not in the list. */
+  async neighbour(id: string, by: 1 | -1): Promise<string | undefined> {
+    if (!this.isLoaded.peek()) await this.#refresh(true);
+    const at = this.rows.peek().findIndex((row) => row.id === id);
+    if (at + by >= this.rows.peek().length) await this.loadMore();
+    return this.rows.peek()[at + by]?.id;
+  }
+
   async loadMore(): Promise<void> {
     const cursor = this.#next;
     if (cursor === null || this.#isLoadingMore) return;
@@ -102,11 +110,11 @@ export class ListStore {
     if (!document.hidden) void this.#refresh();
   };
 
-  async #refresh(): Promise<void> {
+  async #refresh(isOnce = false): Promise<void> {
     clearTimeout(this.#timer);
     try {
       const page = await this.client.sessions.list({ ...this.#options, facets: true });
-      if (!this.#isOpen) return;
+      if (!this.#isOpen && !isOnce) return;
       const isFirst = !this.isLoaded.value || this.rows.value.length <= page.sessions.length;
       if (isFirst) this.#next = page.next;
       this.rows.value = withFirstPage(this.rows.value, page, this.sort);

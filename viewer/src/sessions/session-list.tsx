@@ -20,10 +20,12 @@ const AHEAD = 30;
 interface ListProps {
   readonly store: ListStore;
   readonly isFiltered: boolean;
-  readonly select: (id: string) => void;
+  /** The open session. */
+  readonly current?: string | undefined;
+  readonly select?: ((id: string) => void) | undefined;
 }
 
-export function SessionList({ store, isFiltered, select }: ListProps) {
+export function SessionList({ store, isFiltered, current, select }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = store.rows.value;
   const isByDay = store.sort === "updated";
@@ -33,6 +35,10 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
     [rows, isByDay, today],
   );
   const virtual = useListRows(store, items, scroller);
+  const at = items.findIndex((item) => item.kind === "row" && item.session.id === current);
+  useEffect(() => {
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+  }, [current, at >= 0]);
   const onScroll = () => {
     // The last event may come after the list is gone.
     if (scroller.current) store.scrollTop = scroller.current.scrollTop;
@@ -65,7 +71,8 @@ export function SessionList({ store, isFiltered, select }: ListProps) {
               <SessionRow
                 session={item.session}
                 isInDay={isByDay}
-                onSelect={() => select(item.session.id)}
+                isCurrent={item.session.id === current}
+                onSelect={() => select?.(item.session.id)}
               />
             </li>
           );

@@ -28,14 +28,22 @@ interface RowProps {
   readonly session: SessionItem;
   /** Whether the row is below the heading of its day. */
   readonly isInDay: boolean;
+  /** Whether it is open beside the list. */
+  readonly isCurrent: boolean;
   readonly onSelect: () => void;
 }
 
-export function SessionRow({ session, isInDay, onSelect }: RowProps) {
+export function SessionRow({ session, isInDay, isCurrent, onSelect }: RowProps) {
   const date = changedAt(session);
   const clock = clockOf(date.toISOString());
   return (
-    <a class="session-row" href={sessionHref(session.id)} onFocus={onSelect} data-steps>
+    <a
+      class="session-row"
+      href={sessionHref(session.id)}
+      aria-current={isCurrent ? "page" : undefined}
+      onFocus={onSelect}
+      data-steps
+    >
       <StatusDot session={session} />
       <span class="row-main">
         <span class="row-title">

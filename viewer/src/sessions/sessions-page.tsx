@@ -1,20 +1,15 @@
 /** Sessions page: all sessions, by day, filtered or searched. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useRef, useState } from "preact/hooks";
 import { go } from "../address.ts";
 import { droppedFile } from "../copy/dropped-file.ts";
 import { DemoBanner } from "../demo/demo-banner.tsx";
 import { type ListQuery, NO_FILTER } from "../route.ts";
-import { client } from "../server.ts";
 import { HelpDialog } from "../session/help-dialog.tsx";
 import { FacetRail } from "./facet-rail.tsx";
-import { isFiltered } from "./filters.ts";
 import { LIST_KEYS, useListKeys } from "./list-keys.ts";
-import { listStoreFor } from "./list-store.ts";
+import { ListPane, useListStore } from "./list-pane.tsx";
 import { Preview } from "./preview.tsx";
-import { SearchResults } from "./search-results.tsx";
-import { SessionList } from "./session-list.tsx";
-import { Toolbar } from "./toolbar.tsx";
 
 function Received() {
   return (
@@ -39,13 +34,7 @@ function openDropped(event: DragEvent): void {
 const DROP = { onDragOver: allowDrop, onDrop: openDropped };
 
 export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
-  const asked = client.value;
-  const listed = JSON.stringify({ ...filter, q: "" });
-  const store = useMemo(() => listStoreFor(asked, filter), [asked, listed]);
-  useEffect(() => {
-    store.open();
-    return () => store.close();
-  }, [store]);
+  const store = useListStore(filter);
   const [selected, select] = useState<string | null>(null);
   const [isHelp, showHelp] = useState(false);
   const [isRailOpen, openRail] = useState(false);
@@ -72,25 +61,13 @@ export function SessionsPage({ filter }: { readonly filter: ListQuery }) {
           {facets !== null && <FacetRail filter={filter} facets={facets} />}
           <Received />
         </div>
-        <div class="home-list">
-          <Toolbar
-            filter={filter}
-            box={box}
-            isRailOpen={isRailOpen}
-            toggleRail={() => openRail(!isRailOpen)}
-            help={help}
-          />
-          {isSearch ? (
-            <SearchResults filter={filter} />
-          ) : (
-            <SessionList
-              key={listed}
-              store={store}
-              isFiltered={isFiltered(filter)}
-              select={select}
-            />
-          )}
-        </div>
+        <ListPane
+          store={store}
+          filter={filter}
+          box={box}
+          rail={{ isOpen: isRailOpen, toggle: () => openRail(!isRailOpen), help }}
+          select={select}
+        />
         {!isSearch && <Preview session={shown} />}
       </div>
       {isHelp && <HelpDialog keys={LIST_KEYS} close={() => showHelp(false)} />}

@@ -1,12 +1,13 @@
-/** Toolbar: the search box, the order of the list, and the filters that are on. */
+/** Toolbar: the search box, the filters that all look for, the order, and the filters that are on. */
 
 import type { RefObject } from "preact";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
-import { go } from "../address.ts";
-import { formatRoute, type ListQuery, NO_FILTER } from "../route.ts";
+import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
+import { filterList } from "../address.ts";
+import { type ListQuery, NO_FILTER } from "../route.ts";
 import { type Choices, FilterChoice } from "./choice.tsx";
 import { verdictLabel } from "./facet-rail.tsx";
-import { FACETS, isFiltered } from "./filters.ts";
+import { FACETS, isFiltered, STATUSES } from "./filters.ts";
 import { step } from "./list-keys.ts";
 import { projectNameOf, shortModel } from "./session-words.ts";
 
@@ -17,6 +18,21 @@ const ORDERS: Choices = [
   ["duration", "Longest first"],
 ];
 
+const DAYS: Choices = [
+  ["", "Any time"],
+  ["1", "Last 24 hours"],
+  ["7", "Last 7 days"],
+  ["30", "Last 30 days"],
+];
+const STATES: Choices = [
+  ["", "Any status"],
+  ...STATUSES.map((each) => [each, each === "error" ? "failed" : each] as const),
+];
+const PROOFS: Choices = [
+  ["", "Any proof"],
+  ...VERDICTS.map((verdict) => [verdict, verdictLabel(verdict)] as const),
+];
+
 const FOUND: Choices = [
   ["", "All entries"],
   ["prompts", "Prompts"],
@@ -24,21 +40,26 @@ const FOUND: Choices = [
   ["tools", "Tool calls and results"],
 ];
 
-interface ToolbarProps {
-  readonly filter: ListQuery;
-  readonly box: RefObject<HTMLInputElement | null>;
-  readonly isRailOpen: boolean;
-  readonly toggleRail: () => void;
+/** The rail of the other filters, and the help. */
+export interface ToolbarRail {
+  readonly isOpen: boolean;
+  readonly toggle: () => void;
   readonly help: () => void;
 }
 
-export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarProps) {
+interface ToolbarProps {
+  readonly filter: ListQuery;
+  readonly box: RefObject<HTMLInputElement | null> | undefined;
+  readonly rail: ToolbarRail | undefined;
+}
+
+export function Toolbar({ filter, box, rail }: ToolbarProps) {
   const change = (changed: Partial<ListQuery>, isSame = false) => {
-    go({ page: "sessions", filter: { ...filter, ...changed } }, isSame);
+    filterList({ ...filter, ...changed }, isSame);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent & { readonly currentTarget: HTMLInputElement }) => {
     if (event.key === "Escape" && filter.q !== "") change({ q: "" });
-    else if (event.key === "Escape") box.current?.blur();
+    else if (event.key === "Escape") event.currentTarget.blur();
     else if (event.key === "Enter" || event.key === "ArrowDown") step(1);
     else return;
     event.preventDefault();
@@ -46,7 +67,7 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
   return (
     <search class="toolbar">
       <input
-        ref={box}
+        {...(box && { ref: box })}
         class="search-box"
         type="search"
         placeholder="Search in all sessions"
@@ -56,15 +77,7 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
         onKeyDown={onKeyDown}
         onInput={({ currentTarget }) => change({ q: currentTarget.value }, filter.q !== "")}
       />
-      <button
-        type="button"
-        class="rail-button"
-        aria-expanded={isRailOpen}
-        aria-controls="facets"
-        onClick={toggleRail}
-      >
-        Filters
-      </button>
+      <QuickFilters filter={filter} change={change} />
       {filter.q === "" ? (
         <FilterChoice
           name="Order"
@@ -80,11 +93,70 @@ export function Toolbar({ filter, box, isRailOpen, toggleRail, help }: ToolbarPr
           choices={FOUND}
         />
       )}
+      {rail && <RailButtons rail={rail} />}
+      <Chips filter={filter} />
+    </search>
+  );
+}
+
+interface FiltersProps {
+  readonly filter: ListQuery;
+  readonly change: (changed: Partial<ListQuery>) => void;
+}
+
+function QuickFilters({ filter, change }: FiltersProps) {
+  const isLive = filter.live !== "";
+  return (
+    <>
+      <FilterChoice
+        name="Time"
+        value={filter.since}
+        set={(since) => change({ since })}
+        choices={DAYS}
+      />
+      <FilterChoice
+        name="Status"
+        value={filter.status}
+        set={(status) => change({ status })}
+        choices={STATES}
+      />
+      <FilterChoice
+        name="Proof"
+        value={filter.verdict}
+        set={(verdict) => change({ verdict })}
+        choices={PROOFS}
+      />
+      {filter.q === "" && (
+        <button
+          type="button"
+          class="toggle"
+          aria-pressed={isLive}
+          title="Only sessions that are being written"
+          onClick={() => change({ live: isLive ? "" : "true" })}
+        >
+          Live
+        </button>
+      )}
+    </>
+  );
+}
+
+function RailButtons({ rail: { isOpen, toggle, help } }: { readonly rail: ToolbarRail }) {
+  return (
+    <>
+      <button
+        type="button"
+        class="rail-button"
+        aria-expanded={isOpen}
+        aria-controls="facets"
+        onClick={toggle}
+      >
+        Filters
+      </button>
       <button type="button" class="quiet" onClick={help} aria-label="Keys" title="Keys ( ? )">
         ?
       </button>
-      <Chips filter={filter} />
-    </search>
+    </>
   );
 }
 
@@ -99,29 +171,33 @@ const LABELS: Readonly<Record<(typeof FACETS)[number], (value: string) => string
   user: (value) => value,
 };
 
-/** The filters of the rail that are on: each is a link that removes it. */
+/** The filters of the rail that are on: a button removes each. */
 function Chips({ filter }: { readonly filter: ListQuery }) {
-  const on = FACETS.filter((name) => filter[name] !== "");
+  const on = FACETS.filter((name) => filter[name] !== "" && name !== "verdict");
   if (on.length === 0 || !isFiltered(filter)) return null;
-  const without = (to: ListQuery) => formatRoute({ page: "sessions", filter: to });
   const { sort, subagents } = filter;
   return (
     <p class="chips">
       {on.map((name) => (
-        <a
+        <button
           key={name}
+          type="button"
           class="chip"
-          href={without({ ...filter, [name]: "" })}
           aria-label={`Remove the filter ${name} ${pageText(filter[name])}`}
           title={pageText(filter[name])}
+          onClick={() => filterList({ ...filter, [name]: "" })}
         >
           <span class="chip-name">{pageText(LABELS[name](filter[name]))}</span>
           <span aria-hidden="true">×</span>
-        </a>
+        </button>
       ))}
-      <a class="chip-clear" href={without({ ...NO_FILTER, sort, subagents })}>
+      <button
+        type="button"
+        class="quiet chip-clear"
+        onClick={() => filterList({ ...NO_FILTER, sort, subagents })}
+      >
         Clear
-      </a>
+      </button>
     </p>
   );
 }

@@ -1,0 +1,29 @@
+/** Kept switch: something on or off, at first on, as the user left it in this browser. */
+
+import { type Signal, signal } from "@preact/signals";
+
+export interface KeptSwitch {
+  readonly isOn: Signal<boolean>;
+  readonly toggle: () => void;
+}
+
+export function keptSwitch(key: string): KeptSwitch {
+  const isOn = signal(isKeptOn(key));
+  const toggle = () => {
+    isOn.value = !isOn.value;
+    try {
+      localStorage.setItem(key, isOn.value ? "on" : "off");
+    } catch {
+      // It counts until the page is closed.
+    }
+  };
+  return { isOn, toggle };
+}
+
+function isKeptOn(key: string): boolean {
+  try {
+    return localStorage.getItem(key) !== "off";
+  } catch {
+    return true;
+  }
+}
