@@ -1,6 +1,7 @@
 /** Client: a server's sessions and streams, using only `fetch`. */
 
 import { checkKind, checkOptions, type OptionKinds } from "../core/base/choice.ts";
+import type { FigureOptions, InsightOptions, InsightSessions, Insights } from "./insight-shapes.ts";
 import { type ClientOptions, Requester } from "./request.ts";
 import type { ToolOptions, ToolReport } from "./search-shapes.ts";
 import { SessionsClient } from "./sessions.ts";
@@ -19,6 +20,15 @@ const USAGE_OPTIONS: OptionKinds<UsageOptions> = {
   by: "text",
   limit: "count",
   signal: "object",
+};
+const { by: _, ...INSIGHT_OPTIONS } = USAGE_OPTIONS;
+const FIGURE_OPTIONS: OptionKinds<FigureOptions> = {
+  ...INSIGHT_OPTIONS,
+  figure: "text",
+  tool: "text",
+  file: "text",
+  hour: "text",
+  model: "text",
 };
 const TOOL_OPTIONS: OptionKinds<ToolOptions> = {
   since: "text",
@@ -82,6 +92,23 @@ export class VerbatimClient {
     checkOptions("usage", given, USAGE_OPTIONS);
     const { signal, ...options } = given;
     return this.#requester.json("/v1/usage", { query: { ...options }, ...(signal && { signal }) });
+  }
+
+  /** When, with which tools and on which files agents worked. While `isComplete` is false, ask again. */
+  async insights(given: InsightOptions = {}): Promise<Insights> {
+    checkOptions("insights", given, INSIGHT_OPTIONS);
+    const { signal, ...query } = given;
+    return this.#requester.json("/v1/usage/insights", { query, ...(signal && { signal }) });
+  }
+
+  /** The sessions behind a figure of the insights: their parts add up to it. */
+  async figure(given: FigureOptions): Promise<InsightSessions> {
+    checkOptions("figure", given, FIGURE_OPTIONS);
+    const { signal, ...query } = given;
+    return this.#requester.json("/v1/usage/insights/sessions", {
+      query,
+      ...(signal && { signal }),
+    });
   }
 
   /** How often tools were called, failed, and how long they took, in all sessions. */

@@ -10,6 +10,16 @@
 export { VerbatimClient } from "../client/client.ts";
 export type { FoundText, SessionFinds } from "../client/find-shapes.ts";
 export type { SessionEvent, SessionFollowOptions } from "../client/follow.ts";
+export type {
+  EditedFile,
+  FigureOptions,
+  InsightFigure,
+  InsightOptions,
+  InsightPeriod,
+  InsightSession,
+  InsightSessions,
+  Insights,
+} from "../client/insight-shapes.ts";
 export type { EntryNotesItem, NotesRequest, SessionNotesItem } from "../client/note-shapes.ts";
 export type {
   Exchange,

@@ -8,6 +8,7 @@ import { type EntryPage, type SessionPage, VerbatimClient } from "../../src/door
 import { openApiDocument } from "../../src/server/openapi/document.ts";
 import { MOUNTS, ownerOf } from "../../src/server/router/mounts.ts";
 import {
+  INSIGHTS_PATH,
   isBelow,
   MOUNT_NAMES,
   OPENAPI_PATH,
@@ -29,7 +30,9 @@ import {
   ENTRY_PARAMETERS,
   MARKDOWN_PARAMETERS,
 } from "../../src/server/sessions/session-reads.ts";
+import { FIGURE_PARAMETERS } from "../../src/server/usage/figure-sessions.ts";
 import { COSTS_PARAMETERS, USAGE_PARAMETERS } from "../../src/server/usage/route.ts";
+import { INSIGHTS_PARAMETERS } from "../../src/server/usage/usage-request.ts";
 import { faultsOf } from "../support/json-schema.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 import { check, document, ref } from "./described.ts";
@@ -112,6 +115,8 @@ test("the described parameters are those that the server accepts", () => {
     [SEARCH_PATH, SEARCH_PARAMETERS],
     [USAGE_PATH, USAGE_PARAMETERS],
     [TOOLS_PATH, TOOLS_PARAMETERS],
+    [INSIGHTS_PATH, INSIGHTS_PARAMETERS],
+    [`${INSIGHTS_PATH}/sessions`, FIGURE_PARAMETERS],
     [SESSIONS_ROOT, LIST_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/entries`, ENTRY_PARAMETERS],
     [`${SESSIONS_ROOT}/{id}/events`, EVENT_PARAMETERS],
@@ -149,6 +154,13 @@ test("real answers about sessions of every dialect match the document", async ()
     for (const path of [USAGE_PATH, TOOLS_PATH]) {
       await check(path, await fetch(`${server.url}${path}?${query}`));
     }
+  }
+  for (const query of ["", "since=2026-01-01&until=2026-12-31", "since=x"]) {
+    await check(INSIGHTS_PATH, await fetch(`${server.url}${INSIGHTS_PATH}?${query}`));
+  }
+  const behind = `${INSIGHTS_PATH}/sessions`;
+  for (const query of ["figure=responses", "figure=calls&tool=bash", "figure=edits&file=a", ""]) {
+    await check(behind, await fetch(`${server.url}${behind}?${query}`));
   }
   const client = new VerbatimClient({ url: server.url });
   let count = 0;

@@ -26,6 +26,7 @@ export const SESSIONS_ROOT = "/v1/sessions";
 export const SEARCH_PATH = "/v1/search";
 export const TOOLS_PATH = "/v1/tools";
 export const USAGE_PATH = "/v1/usage";
+export const INSIGHTS_PATH = `${USAGE_PATH}/insights`;
 /** For readers of a share, by its token; and for the owner of the sessions. */
 export const SHARE_PATH = "/v1/share";
 export const SHARES_PATH = "/v1/shares";

@@ -173,7 +173,7 @@ async function toolsAnswer(service: SessionService, url: string, sees: Sees): Pr
   return { ...answer, tools: answer.tools.map(toolItem), isComplete };
 }
 
-function toolItem({ slowest, ...row }: ToolRow<ServedStore>) {
+export function toolItem({ slowest, ...row }: ToolRow<ServedStore>) {
   if (slowest === null) return { ...row, slowest };
   const { ms, place, id, start } = slowest;
   return { ...row, slowest: { ms, session: urlIdOf(place, id), start } };

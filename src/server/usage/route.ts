@@ -8,6 +8,13 @@
  */
 
 import {
+  INSIGHT_FIGURES,
+  INSIGHT_SESSION,
+  INSIGHT_SESSIONS,
+  INSIGHTS,
+} from "../../client/insight-shapes.ts";
+import { TOOL_USAGE } from "../../client/search-shapes.ts";
+import {
   COUNTED_GROUP,
   COUNTED_PROMPT,
   COUNTED_SESSION,
@@ -18,8 +25,6 @@ import {
   USAGE_REPORT,
   type UsageReport,
 } from "../../client/usage-shapes.ts";
-import { projectFilter } from "../../sessions/list/whose.ts";
-import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import {
   type PromptGroup,
   PromptRows,
@@ -27,12 +32,10 @@ import {
   sessionAt,
 } from "../../usage/prompts/prompt-rows.ts";
 import type { Trace } from "../../usage/prompts/trace.ts";
-import { fileFilter } from "../../usage/report/agent-choice.ts";
 import type { CountedUsage } from "../../usage/report/counted-usage.ts";
-import { Days, dayNumber } from "../../usage/report/days.ts";
+import { Days } from "../../usage/report/days.ts";
 import { totalOf } from "../../usage/report/groups.ts";
 import { Slices } from "../../usage/slices.ts";
-import { badRequest } from "../http/answer.ts";
 import {
   get,
   json,
@@ -44,14 +47,17 @@ import {
   text,
 } from "../openapi/describe.ts";
 import type { MountDescription, OpenMount, SharedParts } from "../router/mount.ts";
-import { USAGE_PATH } from "../router/paths.ts";
+import { INSIGHTS_PATH, USAGE_PATH } from "../router/paths.ts";
 import { overSessions } from "../sessions/all-sessions.ts";
 import { Query } from "../sessions/query.ts";
 import { type Sees, urlIdOf } from "../sessions/roots.ts";
 import type { ServedSession, SessionService } from "../sessions/service.ts";
 import { SESSION_LIMITS } from "../sessions/session-limits.ts";
+import { figureAnswer } from "./figure-sessions.ts";
+import { insightsAnswer } from "./insights.ts";
 import type { LiveUsage } from "./live-usage.ts";
 import { sumsItem, usageReport } from "./usage-report.ts";
+import { usageRequest } from "./usage-request.ts";
 
 const last = new WeakMap<LiveUsage, Last>();
 
@@ -68,36 +74,16 @@ export const USAGE_PARAMETERS = [
 ] as const;
 
 export async function usageMount({ sessions }: SharedParts): Promise<OpenMount> {
-  return overSessions(sessions, { [USAGE_PATH]: usageAnswer });
+  return overSessions(sessions, {
+    [USAGE_PATH]: usageAnswer,
+    [INSIGHTS_PATH]: insightsAnswer,
+    [`${INSIGHTS_PATH}/sessions`]: figureAnswer,
+  });
 }
 
 function usageAnswer(service: SessionService, url: string, sees: Sees): Promise<UsageReport> {
-  const { limits, roots, nowMs } = service;
   const query = new Query(url, USAGE_PARAMETERS);
-  const days = daysIn(query.text("tz"));
-  const project = query.text("project");
-  const isProject = project === null ? undefined : projectFilter(project, null);
-  const [agent, machine, user] = ["agent", "machine", "user"].map((name) => query.text(name));
-  const isNamed = fileFilter({ agent, isProject, machine, user });
-  const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
-  const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
-  const seen = roots.stores().filter(sees);
-  const stores = new Map(seen.map((store) => [keyOf(store), store]));
-  // The ledger also has files of stores that are gone: only who sees every path sees them.
-  const isSeen = (file: LedgerFile) => sees({}) || stores.has(keyOf(file));
-  const isWanted = (file: LedgerFile) => isSeen(file) && (isNamed?.(file) ?? true);
-  return usageReport(service.usage, {
-    days,
-    today: days.numberOf(nowMs()),
-    choice: { ...range, isWanted },
-    by: query.choice("by", SERIES_GROUPS) ?? "agent",
-    limit: query.number("limit", 1, limits.usageListedMax) ?? limits.usageListedDefault,
-    groupsMax: limits.usageGroupsMax,
-    linkTo: (file) => {
-      const store = stores.get(keyOf(file));
-      return store === undefined ? null : urlIdOf(store, file.id);
-    },
-  });
+  return usageReport(service.usage, usageRequest(service, query, sees));
 }
 
 export const COSTS_PARAMETERS = ["from", "limit", "columns"] as const;
@@ -123,52 +109,74 @@ export async function costsAnswer(
   return { ...costs, total: { ...total, cost: row.spend } };
 }
 
-function dayIn(query: Query, name: string): string | undefined {
-  const text = query.text(name);
-  if (text === null) return undefined;
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(dayNumber(text))) return text;
-  throw badRequest(name, "must be a day such as 2026-11-15");
-}
+const LISTED = [SESSION_LIMITS.usageListedMax, SESSION_LIMITS.usageListedDefault] as const;
 
-function daysIn(zone: string | null): Days {
-  try {
-    return zone === null ? new Days() : new Days(zone);
-  } catch {
-    throw badRequest("tz", "must be a time zone such as Europe/Berlin");
-  }
-}
+const CHOICE = [
+  parameter("since", "From this day on: 2026-11-15", text),
+  parameter("until", "Up to and including this day", text),
+  parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
+  parameter("agent", "Only of this program or dialect", text),
+  PROJECT_PARAMETER,
+  ...SENDER_PARAMETERS,
+];
 
 const USAGE_OPERATION: SessionsOperation = {
   summary: "What all sessions used and what it cost, every response once",
   parameters: [
-    parameter("since", "From this day on: 2026-11-15", text),
-    parameter("until", "Up to and including this day", text),
-    parameter("tz", "The time zone of days, such as Europe/Berlin; default: the server's", text),
-    parameter("agent", "Only of this program or dialect", text),
-    PROJECT_PARAMETER,
-    ...SENDER_PARAMETERS,
+    ...CHOICE,
     parameter("by", "What `series` are grouped by", {
       enum: [...SERIES_GROUPS],
       default: "agent",
     }),
-    limit(
-      "Maximum number of sessions, and of prompts",
-      SESSION_LIMITS.usageListedMax,
-      SESSION_LIMITS.usageListedDefault,
-    ),
+    limit("Maximum number of sessions, and of prompts", ...LISTED),
   ],
   ok: json("UsageReport", "Sums; while `isComplete` is false, ask again"),
   refused: [],
 };
 
+const INSIGHTS_OPERATION: SessionsOperation = {
+  summary: "When, with which tools and on which files agents worked, and what took long",
+  parameters: [...CHOICE, limit("Maximum number of sessions, and of prompts", ...LISTED)],
+  ok: json("Insights", "While `isComplete` is false, ask again"),
+  refused: [],
+};
+
+const FIGURE_OPERATION: SessionsOperation = {
+  summary: "The sessions behind a figure of the insights",
+  parameters: [
+    ...CHOICE,
+    {
+      ...parameter("figure", "Of responses, of a tool's calls, or of a file's edits", {
+        enum: Object.values(INSIGHT_FIGURES).flat(),
+      }),
+      required: true,
+    },
+    parameter("tool", "The calls of this tool", text),
+    parameter("file", "The edits of this file", text),
+    parameter("hour", "Responses in this hour of the week, such as `1 14`", text),
+    parameter("model", "Responses of this model, by its whole name", text),
+    limit("Maximum number of sessions", ...LISTED),
+  ],
+  ok: json("InsightSessions", "Their parts add up to the figure"),
+  refused: [],
+};
+
 export const USAGE: MountDescription = {
-  paths: { [USAGE_PATH]: get("sumUsage", USAGE_OPERATION) },
+  paths: {
+    [USAGE_PATH]: get("sumUsage", USAGE_OPERATION),
+    [INSIGHTS_PATH]: get("getInsights", INSIGHTS_OPERATION),
+    [`${INSIGHTS_PATH}/sessions`]: get("listFigureSessions", FIGURE_OPERATION),
+  },
   schemas: {
     CountedSums: COUNTED_SUMS,
     CountedGroup: COUNTED_GROUP,
     CountedSession: COUNTED_SESSION,
     CountedPrompt: COUNTED_PROMPT,
     UsageReport: USAGE_REPORT,
+    Insights: INSIGHTS,
+    InsightSession: INSIGHT_SESSION,
+    InsightSessions: INSIGHT_SESSIONS,
+    ToolUsage: TOOL_USAGE,
   },
 };
 

@@ -212,7 +212,7 @@ interface Listing {
 }
 
 /** The most expensive sessions and prompts, as far as they are known in time. */
-async function listedOf(
+export async function listedOf(
   { live, usage, rows, groups, untilMs, slices }: Listing,
   { limit, linkTo }: UsageRequest,
 ): Promise<Pick<Report, "sessions" | "prompts" | "isComplete">> {
@@ -285,11 +285,11 @@ export function sumsItem(sums: Sums): CountedSums {
   };
 }
 
-function groupItem(group: Group): CountedGroup {
+export function groupItem(group: Group): CountedGroup {
   return { name: group.key, ...sumsItem(group) };
 }
 
-function timeItem(ms: number | null): string | null {
+export function timeItem(ms: number | null): string | null {
   return ms === null || !(Math.abs(ms) < 8e15) ? null : new Date(ms).toISOString();
 }
 

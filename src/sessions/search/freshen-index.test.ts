@@ -89,6 +89,16 @@ class Project {
     return sumTools(index, { places: [this.store], since: null, until: null, toolsMax: 99 });
   }
 
+  /** The rows about edits and prompts, without those that are taken back. */
+  facts(index: SearchIndex) {
+    const edits = "SELECT id, day, file, edits FROM edits JOIN sessions USING (session)";
+    const prompts = "SELECT id, day, start, ms FROM prompts JOIN sessions USING (session)";
+    return index.attempt((cache) => [
+      cache.all(`${edits} WHERE edits <> 0 ORDER BY 1, 2, 3`),
+      cache.all(`${prompts} ORDER BY 1, 3`),
+    ]);
+  }
+
   #line(id: string, { type, ...data }: Said): string {
     const ts = new Date(NOW + 60_000 * this.#minute).toISOString();
     return `${JSON.stringify({ ts, type, thread_id: id, directive: "cook", ...data })}\n`;
@@ -204,13 +214,19 @@ test("a search finds what reading all sessions would find, for every page size a
   );
 });
 
+const MESSAGES = ["user_message", "assistant_text"];
+const STEPS = ["step_finish", "tool_call_start", "tool_call_result"];
 const step = fc.record({
-  type: fc.constantFrom("step_finish", "assistant_text", "tool_call_start", "tool_call_result"),
+  type: fc.constantFrom(...MESSAGES, ...STEPS),
   text: text.map((pieces) => pieces.flat().join("")),
   model: fc.constantFrom("opus-9", "haiku-9", undefined),
   message_id: fc.constantFrom("m1", "m2", undefined),
   call_id: fc.constantFrom("c1", "c2", undefined),
   tool: fc.constantFrom("bash", "read"),
+  input: fc.constantFrom(
+    {},
+    ...["a", "b"].map((path) => ({ path, old_string: "x", new_string: "y" })),
+  ),
   error: fc.constantFrom("no", undefined),
   duration_ms: fc.option(fc.nat(5_000), { nil: undefined }),
   tokens: fc.record({ input_tokens: fc.nat(99), output_tokens: fc.nat(99) }),
@@ -251,6 +267,7 @@ test("an index that was updated step by step equals one built at once", async ()
         timesOnly(await project.tools(grown)),
         timesOnly(await project.tools(atOnce)),
       );
+      assert.deepEqual(await project.facts(grown), await project.facts(atOnce));
       grown.close();
       atOnce.close();
     }),

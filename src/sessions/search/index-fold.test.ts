@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
-import { NO_TOOLS, ToolFold } from "./index-fold.ts";
+import { IndexFold, NO_TOOLS, NOTHING_FOLDED, ToolFold } from "./index-fold.ts";
 
 function said(role: Role, ...parts: Part[]): Entry {
   return { ...emptyEntry({}), kind: "message", role, parts };
@@ -62,4 +62,58 @@ test("a call that its growing message repeats counts once; another message's is 
     }
     assert.deepEqual(counts, { calls: 4, timed: 4 }, `cut at ${cut}`);
   }
+});
+
+test("a file is edited once for each call that does not fail, and a prompt ends with its last answer", () => {
+  const edit = (callId: string, path: string): Part => {
+    const input = { path, old_string: "a", new_string: "b" };
+    return { type: "tool_call", callId, tool: "edit", input };
+  };
+  const result = (callId: string, error: string | null): Part => {
+    return { type: "tool_result", callId, output: null, error, durationMs: null };
+  };
+  const text = (words: string): Part => ({ type: "text", text: words });
+  const entries = [
+    said("user", text("Mend it")),
+    said("assistant", edit("1", "a.ts"), edit("2", "b.ts")),
+    said("tool", result("1", "no such text"), result("2", null)),
+    said("assistant", edit("3", "a.ts")),
+    said("assistant", text("Done")),
+    said("system", text("idle")),
+    said("user", text("<system-reminder>No person typed this</system-reminder>")),
+    said("user", text("Thanks")),
+  ].map((entry, minute) => ({ ...entry, at: `2026-11-15T10:0${minute}:00.000Z` }));
+  // Method: saved after any number of entries, so that all it knows must be in its state.
+  for (let cut = 0; cut <= entries.length; cut++) {
+    let state = NOTHING_FOLDED;
+    const edits = new Map<string, number>();
+    const prompts = new Map<number, number>();
+    for (const [from, to] of [
+      [0, cut],
+      [cut, entries.length],
+    ] as const) {
+      const fold = new IndexFold(state);
+      for (const [n, entry] of entries.slice(from, to).entries()) fold.add(entry, from + n);
+      const piece = fold.take();
+      for (const { file, edits: count } of piece.edits) {
+        edits.set(file, (edits.get(file) ?? 0) + count);
+      }
+      for (const { start, ms } of piece.prompts) prompts.set(start, ms);
+      state = JSON.parse(JSON.stringify(fold.state()));
+    }
+    assert.deepEqual(Object.fromEntries(edits), { "a.ts": 1, "b.ts": 1 }, String(cut));
+    assert.deepEqual([...prompts], [[0, 240_000]], String(cut));
+  }
+});
+
+test("what a fold remembers of open edits is bounded, whatever a session names", () => {
+  const fold = new IndexFold();
+  const patch = (n: number) =>
+    Array.from({ length: 40 }, (_, file) => `*** Add File: ${n}/${"x".repeat(900)}${file}\n+a`);
+  for (let n = 0; n < 140; n++) {
+    const input = `*** Begin Patch\n${patch(n).join("\n")}\n*** End Patch`;
+    fold.add(said("assistant", { type: "tool_call", callId: `c${n}`, tool: "patch", input }), n);
+    fold.take();
+  }
+  assert.ok(JSON.stringify(fold.state()).length < 500_000);
 });

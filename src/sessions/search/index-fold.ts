@@ -6,7 +6,10 @@
  * - Every stored text is one line or well-formed and without NUL: SQLite returns exactly that. The
  *   state is bounded, however long the session.
  *
- * Tool facts: how often a session's tools were called, failed, and how long they took.
+ * Tool facts: how often a session's tools were called, failed, and how long they took; and which
+ * files they edited. A failed call edited nothing.
+ *
+ * Prompt facts: how long after a prompt the last answer to it came.
  *
  * - Folding a session in pieces gives the same as folding it at once. Open calls are remembered by
  *   id, the latest CALLS_REMEMBERED of them; a result whose call is not among them has no known
@@ -19,12 +22,17 @@
 import { oneLine } from "../../core/base/one-line.ts";
 import type { Aside, Entry, Part, Role } from "../../core/model/entry.ts";
 import { opensTurn } from "../../core/model/pairing.ts";
+import { typedIn } from "../../dialects/shared/typed-text.ts";
+import { fileEditsOf } from "../summary/file-edits.ts";
 import { type MessageCalls, NO_MESSAGE, RepeatDetector } from "./message-repeats.ts";
 import { searchableText, spelt } from "./searchable.ts";
 
 export const CALLS_REMEMBERED = 128;
 const ID_CHARS_MAX = 256;
 const TOOL_CHARS_MAX = 200;
+const PATH_CHARS_MAX = 1_000;
+/** Paths that an open call edits, together: what is more counts even if the call fails. */
+const OPEN_PATHS_CHARS_MAX = 2_000;
 /** No call has taken longer: thirty years. */
 const DURATION_MS_MAX = 1e12;
 export const NO_TOOLS: ToolState = { calls: [], message: NO_MESSAGE };
@@ -50,6 +58,8 @@ export interface FoldState {
   /** All models named, in order. */
   readonly models: readonly string[];
   readonly tools: ToolState;
+  /** The last prompt with a time. */
+  readonly prompt?: OpenPrompt | null;
   /** The dialect's memory of earlier lines, if it has one (dialects/dialect.ts, LineMemory). */
   readonly memory?: unknown;
 }
@@ -66,11 +76,28 @@ export const NOTHING_FOLDED: FoldState = {
 export interface FoldedPiece {
   readonly entries: readonly IndexedEntry[];
   readonly tools: readonly ToolFact[];
+  readonly edits: readonly EditFact[];
+  readonly prompts: readonly PromptFact[];
   /** Characters of text in it. */
   readonly chars: number;
 }
 
+interface OpenPrompt {
+  readonly start: number;
+  readonly at: string;
+}
+
+/** A row: how long a prompt took, from its time to the last answer before the next one. */
+interface PromptFact {
+  readonly start: number;
+  readonly day: string;
+  readonly ms: number;
+}
+
 export class IndexFold {
+  #prompt: OpenPrompt | null;
+  /** By the prompt's offset. */
+  #prompts = new Map<number, PromptFact>();
   #at: string | null;
   #agent: string | null;
   #model: string;
@@ -79,7 +106,8 @@ export class IndexFold {
   #entries: IndexedEntry[] = [];
   #chars = 0;
 
-  constructor({ at, agent, model, models, tools }: FoldState = NOTHING_FOLDED) {
+  constructor({ at, agent, model, models, tools, prompt }: FoldState = NOTHING_FOLDED) {
+    this.#prompt = prompt ?? null;
     this.#at = at;
     this.#agent = agent;
     this.#model = model;
@@ -100,6 +128,7 @@ export class IndexFold {
     if (agent !== null) this.#agent ??= oneLine(agent, NAME_CHARS_MAX);
     const day = this.#at?.slice(0, 10) ?? "";
     const tools = this.#tools.add(entry, day, this.#at, start);
+    if (aside === null) this.#timePrompt(entry, start);
     const text = spelt(searchableText(entry));
     if (text === "" && tools.length === 0) return;
     const role = entry.saidBy === undefined ? entry.role : null; // `role:user` means people.
@@ -114,6 +143,7 @@ export class IndexFold {
       model: this.#model,
       models: [...this.#models],
       tools: this.#tools.state(),
+      prompt: this.#prompt,
     };
   }
 
@@ -121,11 +151,28 @@ export class IndexFold {
     const piece = {
       entries: this.#entries,
       tools: this.#tools.take(),
+      edits: this.#tools.takeEdits(),
+      prompts: [...this.#prompts.values()],
       chars: this.#chars,
     };
     this.#entries = [];
+    this.#prompts = new Map();
     this.#chars = 0;
     return piece;
+  }
+
+  #timePrompt({ kind, role, saidBy, parts, at }: Entry, start: number): void {
+    if (kind !== "message") return;
+    if (role === "user" && saidBy === undefined && typedIn(parts) !== null) {
+      this.#prompt = at === null ? null : { start, at };
+      return;
+    }
+    const isAnswer = role === "assistant" || parts.some(({ type }) => type === "tool_result");
+    if (!isAnswer || at === null || this.#prompt === null) return;
+    const ms = Math.round(Date.parse(at) - Date.parse(this.#prompt.at));
+    if (!(ms >= 0 && ms <= DURATION_MS_MAX)) return;
+    const fact = { start: this.#prompt.start, day: this.#prompt.at.slice(0, 10), ms };
+    this.#prompts.set(fact.start, fact);
   }
 
   /** The entry's model, else the last of the conversation; a program is not a model. */
@@ -151,8 +198,21 @@ interface ToolFact {
   slowestStart: number;
 }
 
-/** An open call: its id, its tool, and when it was made. */
-type OpenCall = readonly [id: string, tool: string, at: string | null];
+/** A row: edits of a file on a day. Below 0: edits of an earlier piece whose call failed. */
+interface EditFact {
+  readonly day: string;
+  readonly file: string;
+  edits: number;
+}
+
+/** An open call: its id, its tool, when it was made, and the files that it edits, with the day. */
+type OpenCall = readonly [
+  id: string,
+  tool: string,
+  at: string | null,
+  files?: readonly string[],
+  day?: string,
+];
 
 interface ToolState {
   readonly calls: readonly OpenCall[];
@@ -166,6 +226,7 @@ export class ToolFold {
   #calls: OpenCall[];
   readonly #again: RepeatDetector;
   #facts = new Map<string, ToolFact>();
+  #edits = new Map<string, EditFact>();
 
   constructor({ calls, message }: ToolState) {
     this.#calls = [...calls];
@@ -181,13 +242,16 @@ export class ToolFold {
         const tool = oneLine(part.tool, TOOL_CHARS_MAX);
         names.add(tool);
         if (this.#again.takeCall(part.callId)) continue;
-        if (this.#open(idOf(part.callId), tool, at)) this.#fact(day, tool).calls++;
+        if (!this.#isNew(idOf(part.callId), tool)) continue;
+        this.#fact(day, tool).calls++;
+        this.#open([idOf(part.callId), tool, at, ...this.#edited(tool, part.input, day)]);
       } else if (part.type === "tool_result") {
         if (this.#again.takeResult(part.callId)) continue;
         const call = this.#answer(idOf(part.callId));
         if (call === null) continue;
         this.#again.answered(part.callId);
         names.add(call[1]);
+        if (part.error !== null) this.#count(call[4] ?? day, call[3] ?? [], -1);
         this.#result(this.#fact(day, call[1]), part, { since: call[2], at, start });
       }
     }
@@ -206,14 +270,44 @@ export class ToolFold {
     return facts;
   }
 
+  takeEdits(): EditFact[] {
+    const edits = [...this.#edits.values()];
+    this.#edits = new Map();
+    return edits;
+  }
+
   /** Whether it is a new call: an open one may be repeated as its message grows. */
-  #open(id: string, tool: string, at: string | null): boolean {
-    const before = id === "" ? -1 : this.#calls.findIndex(([open]) => open === id);
-    if (before >= 0 && this.#calls[before]?.[1] === tool) return false;
+  #isNew(id: string, tool: string): boolean {
+    return id === "" || !this.#calls.some(([open, name]) => open === id && name === tool);
+  }
+
+  #open(call: OpenCall): void {
+    const before = call[0] === "" ? -1 : this.#calls.findIndex(([open]) => open === call[0]);
     if (before >= 0) this.#calls.splice(before, 1);
-    this.#calls.push([id, tool, at]);
+    this.#calls.push(call);
     if (this.#calls.length > CALLS_REMEMBERED) this.#calls.shift();
-    return true;
+  }
+
+  /** Counts what a call edits; returns what to take back if it fails. */
+  #edited(tool: string, input: unknown, day: string): [] | [files: string[], day: string] {
+    const paths = fileEditsOf(tool, input).map(({ file }) => oneLine(file ?? "", PATH_CHARS_MAX));
+    const files = [...new Set(paths)].filter((path) => path !== "");
+    if (files.length === 0) return [];
+    this.#count(day, files, 1);
+    const open: string[] = [];
+    for (const file of files) {
+      if (open.join("").length + file.length <= OPEN_PATHS_CHARS_MAX) open.push(file);
+    }
+    return [open, day];
+  }
+
+  #count(day: string, files: readonly string[], edits: 1 | -1): void {
+    for (const file of files) {
+      const key = `${day}\n${file}`;
+      const fact = this.#edits.get(key) ?? { day, file, edits: 0 };
+      fact.edits += edits;
+      this.#edits.set(key, fact);
+    }
   }
 
   #answer(id: string): OpenCall | null {

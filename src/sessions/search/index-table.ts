@@ -64,6 +64,20 @@ CREATE TABLE tools (
   slowest_start INTEGER NOT NULL,
   PRIMARY KEY (session, day, tool)
 ) WITHOUT ROWID;
+CREATE TABLE edits (
+  session INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  file TEXT NOT NULL,
+  edits INTEGER NOT NULL,
+  PRIMARY KEY (session, day, file)
+) WITHOUT ROWID;
+CREATE TABLE prompts (
+  session INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  day TEXT NOT NULL,
+  ms INTEGER NOT NULL,
+  PRIMARY KEY (session, start)
+) WITHOUT ROWID;
 `;
 
 /** Separates names in a list, and surrounds it: no name has one. */
@@ -89,6 +103,10 @@ ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, errors = errors + excl
   slowest_start = CASE WHEN excluded.slowest_ms > slowest_ms
     THEN excluded.slowest_start ELSE slowest_start END,
   slowest_ms = MAX(slowest_ms, excluded.slowest_ms)`;
+const ADD_EDITS = `
+INSERT INTO edits VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET edits = edits + excluded.edits`;
+const SET_PROMPT = "INSERT OR REPLACE INTO prompts VALUES (?, ?, ?, ?)";
 
 /** A root in one dialect. */
 export interface IndexedPlace {
@@ -178,7 +196,7 @@ export type EntryWords = readonly [entry: SqlValue, text: string];
 export function writePiece(
   cache: Cache,
   session: number,
-  { entries, tools }: FoldedPiece,
+  { entries, tools, edits, prompts }: FoldedPiece,
   { indexedTo, mark, agent, state, log }: Progress,
 ): EntryWords[] {
   const words = entries.map(({ start, role, at, tools: names, text }): EntryWords => {
@@ -188,6 +206,8 @@ export function writePiece(
     const counts: SqlValue[] = [calls, errors, timed, totalMs, slowestMs, slowestStart];
     cache.run(ADD_TOOL, session, day, tool, ...counts);
   }
+  for (const { day, file, edits: count } of edits) cache.run(ADD_EDITS, session, day, file, count);
+  for (const { start, day, ms } of prompts) cache.run(SET_PROMPT, session, start, day, ms);
   const { size = -1, mtimeMs = 0 } = log ?? {};
   const columns = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
   const about = [agent, listOf(state.models) ?? ""];
@@ -213,7 +233,7 @@ export function removePiece(cache: Cache, session: number, entriesMax: number): 
     cache.run("UPDATE sessions SET size = -1, mark = '' WHERE session = ?", session);
     return false;
   }
-  for (const table of ["tools", "sessions"]) {
+  for (const table of ["tools", "edits", "prompts", "sessions"]) {
     cache.run(`DELETE FROM ${table} WHERE session = ?`, session);
   }
   return true;

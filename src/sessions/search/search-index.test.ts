@@ -44,20 +44,23 @@ test("the schema on the format page is the current one", () => {
   assert.equal(schema.trim(), SEARCH_SCHEMA.trim());
 });
 
-test("the page's example is a row that the index stores and returns", async () => {
-  const json = docsPage("formats/catalog").block("json tools-example");
-  const row = JSON.parse(json) as Record<string, SqlValue>;
-  const index = await opened(join(tempDirectory(), "search.db"));
-  const values = Object.values(row);
-  const kept = await index.attempt((cache) => {
-    cache.run(`INSERT INTO tools VALUES (${values.map(() => "?").join(", ")})`, ...values);
-    return cache.all("SELECT * FROM tools");
-  });
-  assert.deepEqual(
-    kept.map((each) => ({ ...each })),
-    [row],
-  );
-});
+test.each(["tools", "edits", "prompts"])(
+  "the page's row of %s is one that the index stores and returns",
+  async (table) => {
+    const json = docsPage("formats/catalog").block(`json ${table}-example`);
+    const row = JSON.parse(json) as Record<string, SqlValue>;
+    const index = await opened(join(tempDirectory(), "search.db"));
+    const values = Object.values(row);
+    const kept = await index.attempt((cache) => {
+      cache.run(`INSERT INTO ${table} VALUES (${values.map(() => "?").join(", ")})`, ...values);
+      return cache.all(`SELECT * FROM ${table}`);
+    });
+    assert.deepEqual(
+      kept.map((each) => ({ ...each })),
+      [row],
+    );
+  },
+);
 
 test("an index is private to its user, and one of another version is created again", async () => {
   const path = join(tempDirectory(), "cache/search.db");

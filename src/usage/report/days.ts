@@ -55,7 +55,13 @@ export class Days {
   }
 
   numberOf(ms: number): number {
-    if (!(ms > -8e15 && ms < 8e15)) return NO_DAY;
+    const local = this.localMs(ms);
+    return Number.isNaN(local) ? NO_DAY : Math.floor(local / DAY_MS);
+  }
+
+  /** What clocks in the zone show then, as a time in UTC; NaN: it is no time. */
+  localMs(ms: number): number {
+    if (!(ms > -8e15 && ms < 8e15)) return Number.NaN;
     const utcDay = Math.floor(ms / DAY_MS);
     if (utcDay !== this.#lastUtcDay) {
       this.#lastUtcDay = utcDay;
@@ -64,7 +70,7 @@ export class Days {
     const offset = Number.isNaN(this.#lastOffset)
       ? this.#offsetAt(Math.floor(ms / QUARTER_MS) * QUARTER_MS)
       : this.#lastOffset;
-    return Math.floor((ms + offset) / DAY_MS);
+    return ms + offset;
   }
 
   /** The days of these rows; `at` has the time of each. Most rows are of the day of the one before. */

@@ -3,7 +3,7 @@
 import type { LedgerFile } from "../ledger/pack.ts";
 import type { TokenCounts } from "../usage-row.ts";
 import { type CountedUsage, UNKNOWN_MODEL } from "./counted-usage.ts";
-import { type Days, type Period, periodText } from "./days.ts";
+import { type Days, type Period, periodText, UNKNOWN } from "./days.ts";
 import { CELL_LENGTH, type Pivot, SUM, sumRows } from "./sum-rows.ts";
 
 export interface Sums extends TokenCounts {
@@ -52,6 +52,23 @@ export function byPeriod({ ledger }: CountedUsage, days: Days, period: Period): 
   return {
     numbers: (rows) => days.numbersOf(at, rows),
     textOf: (day) => periodText(day, period),
+  };
+}
+
+const HOUR_MS = 3_600_000;
+/** From Monday to Thursday: the first day of 1970. */
+const HOURS_BEFORE = 72;
+
+/** By hour of the week: "1 14" is Monday from 14:00 on. */
+export function byHour({ ledger }: CountedUsage, days: Days): Grouping {
+  const { at } = ledger.rows;
+  const hourOf = (row: number) => {
+    const hours = Math.floor(days.localMs(at[row] ?? Number.NaN) / HOUR_MS) + HOURS_BEFORE;
+    return Number.isNaN(hours) ? -1 : ((hours % 168) + 168) % 168;
+  };
+  return {
+    numbers: (rows) => mapped(rows, hourOf),
+    textOf: (hour) => (hour < 0 ? UNKNOWN : `${1 + Math.floor(hour / 24)} ${hour % 24}`),
   };
 }
 
