@@ -5,7 +5,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Html } from "../../src/sessions/render/html/markup.ts";
-import { addCopyButtons } from "./session/copy-buttons.ts";
+import { addBlockTools } from "./session/block-tools.ts";
 import { trustedHtml } from "./trusted-html.ts";
 
 interface ViewProps {
@@ -25,7 +25,7 @@ export function HtmlView({ html, inside, mount }: ViewProps) {
     if (element === null) return;
     const opened = openParts(element);
     element.innerHTML = trustedHtml(html);
-    addCopyButtons(element);
+    addBlockTools(element);
     const mounted = new Map<HTMLDetailsElement, (() => void) | null>();
     const fillRow = (row: HTMLDetailsElement) => {
       fill(row, latest.current.inside);
@@ -72,7 +72,7 @@ function fill(row: HTMLDetailsElement, inside: ViewProps["inside"]): void {
   const html = inside?.(Number(part)) ?? null;
   if (html === null) return;
   row.insertAdjacentHTML("beforeend", trustedHtml(html));
-  addCopyButtons(row);
+  addBlockTools(row);
 }
 
 const waiting = new Set<HTMLElement>();

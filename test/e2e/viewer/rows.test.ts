@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/doors/index.ts";
+import { axeFaults } from "../axe-faults.ts";
 import { eventually, flashed } from "../eventually.ts";
 import { browserTest, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
@@ -54,6 +55,8 @@ const FENCE =
 const PRINTED: readonly NewEntry[] = [
   call("p1", "bash", { command: "test" }),
   result("p1", "\u001b[32mok\u001b[0m \u001b[2K10 %\r\u001b[32m100 %\u001b[0m\u001b[1A"),
+  call("p0", "bash", { command: "seq 500" }),
+  result("p0", Array.from({ length: 500 }, (_, at) => `line ${at}`).join("\n")),
   call("p2", "read", { path: "a.png" }),
   result("p2", image(PNG)),
   call("p3", "read", { path: "b.svg" }),
@@ -214,6 +217,25 @@ browserTest("what a program printed has its colours, and no escape is shown", as
   ).toBe("rgb(29, 115, 70)");
 });
 
+browserTest("a long output has a search of its own, which goes from hit to hit", async () => {
+  const page = await openRows("", "printed-1");
+  const row = page.locator(".call", { hasText: "seq 500" });
+  await row.locator("summary").click();
+  const box = row.getByRole("searchbox", { name: "Search in these 500 lines" });
+  await box.fill("LINE 49");
+  await row.getByText("1 of 11").waitFor();
+  const top = () => row.locator("pre").evaluate((block) => block.scrollTop);
+  const first = await top();
+  await box.press("Enter");
+  await row.getByText("2 of 11").waitFor();
+  await eventually("a later place", async () => (await top()) > first + 1000).toBe(true);
+  await box.press("Shift+Enter");
+  await row.getByText("1 of 11").waitFor();
+  await box.fill("nothing like it");
+  await row.getByText("nothing found").waitFor();
+  assert.equal(await page.getByRole("searchbox", { name: /^Search in these/ }).count(), 1);
+});
+
 browserTest("a picture is shown in its place and enlarged by a click; SVG is refused", async () => {
   const page = await openRows("", "printed-1");
   const picture = page.locator(".call .picture img, .inside .picture img");
@@ -222,9 +244,17 @@ browserTest("a picture is shown in its place and enlarged by a click; SVG is ref
     const image = document.querySelector<HTMLImageElement>(".picture img");
     return image?.complete === true && image.naturalWidth === 1;
   });
-  await picture.click();
-  await page.locator("details.picture[open]").waitFor();
   assert.equal(await picture.getAttribute("alt"), "image image/png, 70 bytes");
+  await picture.click();
+  const lightbox = page.getByRole("dialog", { name: "Picture" });
+  await lightbox.getByText("image image/png, 70 bytes, 1 of 2").waitFor();
+  await page.keyboard.press("ArrowRight");
+  await lightbox.getByText("image image/png, plan.png, 128 bytes, 2 of 2").waitFor();
+  const shown = lightbox.locator("img");
+  await eventually("its width", () => shown.evaluate((img) => img.clientWidth)).toBe(64);
+  assert.deepEqual(await axeFaults(page), []);
+  await page.keyboard.press("Escape");
+  await lightbox.waitFor({ state: "detached" });
   await page.getByText("not shown, only PNG, JPEG, GIF and WebP are").waitFor();
   assert.equal(await picture.count(), 1);
 });

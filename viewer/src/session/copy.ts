@@ -3,7 +3,7 @@
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import { renderEntry } from "../../../src/sessions/render/entry-markdown.ts";
 import { sessionHref } from "../route.ts";
-import { copiedBlock } from "./copy-buttons.ts";
+import { copiedBlock } from "./block-tools.ts";
 import { itemsOf } from "./entry-window.ts";
 import type { SessionStore } from "./session-store.ts";
 

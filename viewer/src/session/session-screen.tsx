@@ -14,6 +14,7 @@ import { HelpDialog } from "./help-dialog.tsx";
 import { InnerSearch } from "./inner-search.tsx";
 import { Inspector } from "./inspector.tsx";
 import { useKeys } from "./keys.ts";
+import { openPicture } from "./lightbox.ts";
 import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
 import { ReadingPosition } from "./reading.ts";
@@ -119,7 +120,10 @@ function SessionBody({ store, reading, links, at, view, change }: BodyProps) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: as above.
     <div
       class="session-body"
-      onClick={(event) => onRowAction(event, store)}
+      onClick={(event) => {
+        onRowAction(event, store);
+        openPicture(event);
+      }}
       onFocusIn={(event) => inspectFocused(event, store)}
     >
       <OutlinePanel

@@ -1,10 +1,12 @@
-/** Copy buttons: one for each block of code, output and diff. */
+/** Block tools: a copy button for each block of code, output and diff; a search for a long one. */
 
-/** Blocks with a button; it is put before them, so that it is not part of their text. */
+import { addBlockSearch } from "./block-search.ts";
+
+/** They are put before the block, so that they are not part of its text. */
 const BLOCKS = ".code > pre, .inside :is(.input, .output, .error) > pre, .source > pre";
 
-export function addCopyButtons(root: ParentNode): void {
-  for (const block of root.querySelectorAll(BLOCKS)) {
+export function addBlockTools(root: ParentNode): void {
+  for (const block of root.querySelectorAll<HTMLElement>(BLOCKS)) {
     if (block.previousElementSibling?.matches("button.copy")) continue;
     const button = document.createElement("button");
     button.type = "button";
@@ -12,6 +14,7 @@ export function addCopyButtons(root: ParentNode): void {
     button.textContent = "Copy";
     button.setAttribute("aria-label", "Copy this block");
     block.before(button);
+    addBlockSearch(block, button);
   }
 }
 
