@@ -6,17 +6,13 @@
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { reachOf } from "./architecture/reach.ts";
 import { answerRow, promptRow, writeClaude } from "./support/agent-home.ts";
 import { lacksPostgres, newDatabase } from "./support/postgres.ts";
+import { compiledCounting } from "./support/program.ts";
 import { tempDirectory } from "./support/temp-directory.ts";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /** Lines that were reached, and a tenth. */
 const LINES_MAX: Readonly<Record<string, number>> = {
@@ -82,14 +78,14 @@ const WALKS: readonly { name: string; max: number; run: Run; before?: Run }[] = 
   { name: "an append to files of a server", max: 163, run: [WALK, "post"] },
 ];
 
-test.each(WALKS)("$name: at most $max modules are loaded", ({ max, run, before }) => {
+test.each(WALKS)("$name: at most $max modules are loaded", async ({ max, run, before }) => {
   const home = newHome();
-  if (before) modulesOf(home, before);
-  expectAtMost(max, modulesOf(home, run));
+  if (before) await modulesOf(home, before);
+  expectAtMost(max, await modulesOf(home, run));
 });
 
 test.skipIf(lacksPostgres)("an append to PostgreSQL: at most 187 modules are loaded", async () => {
-  expectAtMost(187, modulesOf(newHome(), [WALK, "post", await newDatabase()]));
+  expectAtMost(187, await modulesOf(newHome(), [WALK, "post", await newDatabase()]));
 });
 
 function expectAtMost(max: number, modules: number): void {
@@ -105,16 +101,15 @@ function newHome(): string {
   return home;
 }
 
-/** How many modules of ours a program loads from its sources, in a process of its own. */
-function modulesOf(home: string, [program, ...args]: Run): number {
+const compiled = new Map<string, Promise<string>>();
+
+/** How many modules of ours a program loads, in a process of its own. */
+async function modulesOf(home: string, [program, ...args]: Run): Promise<number> {
   const list = join(home, "loaded");
   rmSync(list, { force: true });
-  const hooks = [join(root, "test/cli/loaded-modules.mjs"), TSX];
-  const argv = [...hooks.flatMap((hook) => ["--import", hook]), join(root, program), ...args];
+  const path = compiled.get(program) ?? compiledCounting(program);
+  compiled.set(program, path);
   const env = { PATH: process.env.PATH, HOME: home, LOADED_TO: list };
-  execFileSync(process.execPath, argv, { cwd: home, env, stdio: ["ignore", "pipe", "pipe"] });
-  const sources = pathToFileURL(join(root, "src/")).href;
-  const loaded = readFileSync(list, "utf8").split("\n");
-  return new Set(loaded.filter((url) => url.startsWith(sources)).map((url) => url.split("?")[0]))
-    .size;
+  execFileSync(process.execPath, [await path, ...args], { cwd: home, env, stdio: "pipe" });
+  return new Set(readFileSync(list, "utf8").split("\n")).size;
 }

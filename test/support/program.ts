@@ -51,10 +51,26 @@ export interface Mutation {
 }
 
 /** The same for a program whose text is passed; it imports like a file in the root. */
-export async function compiledText(text: string, mutation?: Mutation): Promise<string> {
+export function compiledText(text: string, mutation?: Mutation): Promise<string> {
+  return compiledWith(text, mutation ? [mutating(mutation)] : []);
+}
+
+/**
+ * The same for a program that writes which of our sources it loaded to the file in LOADED_TO when it
+ * ends, one path per line. Modules are loaded as from the sources: dynamic imports when they are reached.
+ */
+export function compiledCounting(program: string): Promise<string> {
+  const text = `
+    import { writeFileSync } from "node:fs";
+    process.on("exit", () => writeFileSync(process.env.LOADED_TO, globalThis.loaded.join("\\n")));
+    await import(${JSON.stringify(`./${program}`)});
+  `;
+  return compiledWith(text, [counting]);
+}
+
+async function compiledWith(text: string, plugins: Plugin[]): Promise<string> {
   const outfile = inRun(`${process.pid}-${made++}.js`);
   const stdin = { contents: text, resolveDir: root, loader: "ts" } as const;
-  const plugins = mutation ? [mutating(mutation)] : [];
   await build({ ...OPTIONS, outfile, stdin, plugins });
   return outfile;
 }
@@ -65,6 +81,19 @@ export function sourceWith(path: string, line: string): string {
   assert.equal(text.split(line).length, 2, `${path} has this line once: ${line}`);
   return text;
 }
+
+/** Begins each module with a statement that notes that it is loaded. */
+const counting: Plugin = {
+  name: "counting",
+  setup({ onLoad }) {
+    const sources = join(root, "src/");
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (!path.startsWith(sources)) return undefined;
+      const note = `(globalThis.loaded ??= []).push(${JSON.stringify(path)});`;
+      return { contents: note + readFileSync(path, "utf8"), loader: "ts" };
+    });
+  },
+};
 
 function mutating({ file, line, becomes }: Mutation): Plugin {
   const path = join(root, file);
