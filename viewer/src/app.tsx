@@ -64,6 +64,7 @@ function Pages() {
       <nav aria-label="Pages">
         <NavLink href={listHref.value} name="Sessions" isHere={isIn("session")} />
         <NavLink href="#/usage" name="Usage" isHere={isIn("usage")} />
+        <NavLink href="#/insights" name="Insights" isHere={isIn("insights")} />
       </nav>
       <PaletteButton />
     </>
@@ -121,6 +122,8 @@ function Page() {
       );
     case "usage":
       return <Lazy key="usage" load={loadUsage} />;
+    case "insights":
+      return <Lazy key="insights" load={loadInsights} />;
     case "copy":
       return <Lazy key="copy" load={loadCopy} />;
     case "share":
@@ -133,6 +136,8 @@ function Page() {
 type LazyPage = ComponentType<{ client: VerbatimClient; token: string }>;
 
 const loadUsage = async (): Promise<LazyPage> => (await import("./usage/usage-page.tsx")).UsagePage;
+const loadInsights = async (): Promise<LazyPage> =>
+  (await import("./insights/insights-page.tsx")).InsightsPage;
 const loadCopy = async (): Promise<LazyPage> => (await import("./copy/copy-page.tsx")).CopyPage;
 
 interface LazyProps {
@@ -161,6 +166,7 @@ function Lazy({ load, token = "" }: LazyProps) {
 const TITLES = {
   sessions: "Sessions · Verbatim",
   usage: "Usage · Verbatim",
+  insights: "Insights · Verbatim",
   copy: "Disclosed copy · Verbatim",
   share: "Shared session · Verbatim",
   unknown: "Not found · Verbatim",

@@ -3,6 +3,7 @@
  *
  *     #/?q=…&agent=…&project=…&sort=…   the sessions      #/s/ID?at=OFFSET&q=…&f=…   one
  *     #/usage                            usage
+ *     #/insights?agent=…&tool=…&figure=… insights, or the sessions behind a figure of them
  *     #/copy                             a disclosed copy  #/share/TOKEN              a shared one
  *
  * VR1  Any text is some route, and a route is read back from its address.
@@ -44,9 +45,29 @@ export type PageRoute =
       readonly f: string;
     }
   | { readonly page: "usage" }
+  | { readonly page: "insights"; readonly query: InsightQuery }
   | { readonly page: "copy" }
   | { readonly page: "share"; readonly token: string }
   | { readonly page: "unknown" };
+
+/** Which insights are shown; "" for any. */
+export const NO_INSIGHT = {
+  /** Up to now; default: all. */
+  days: "",
+  agent: "",
+  project: "",
+  machine: "",
+  user: "",
+  /** Of the sessions behind a figure. */
+  figure: "",
+  since: "",
+  until: "",
+  tool: "",
+  file: "",
+  hour: "",
+  model: "",
+};
+export type InsightQuery = Readonly<typeof NO_INSIGHT>;
 
 export const NO_FILTER: ListQuery = {
   q: "",
@@ -71,10 +92,9 @@ export function parseRoute(hash: string): PageRoute {
   const values = new URLSearchParams(query);
   const text = (name: string) => values.get(name) ?? "";
   if (path === "" || path === "/") {
-    const names = Object.keys(NO_FILTER);
-    const filter = Object.fromEntries(names.map((name) => [name, text(name)]));
-    return { page: "sessions", filter: { ...NO_FILTER, ...filter } };
+    return { page: "sessions", filter: textsIn(NO_FILTER, values) };
   }
+  if (path === "/insights") return { page: "insights", query: textsIn(NO_INSIGHT, values) };
   if (path === "/usage") return { page: "usage" };
   if (path === "/copy") return { page: "copy" };
   const token = /^\/share\/([\w-]+)$/.exec(path)?.[1];
@@ -93,6 +113,8 @@ export function formatRoute(route: PageRoute): string {
       const at = route.at === null ? "" : String(route.at);
       return `#/s/${encodeURIComponent(route.id)}${queryOf({ at, q: route.q, f: route.f })}`;
     }
+    case "insights":
+      return `#/insights${queryOf(route.query)}`;
     case "usage":
     case "copy":
       return `#/${route.page}`;
@@ -106,6 +128,11 @@ export function formatRoute(route: PageRoute): string {
 /** The address of a session, or of an entry in it. */
 export function sessionHref(id: string, at: number | null = null, q = "", f = ""): string {
   return formatRoute({ page: "session", id, at, q, f });
+}
+
+function textsIn<T extends object>(names: T, values: URLSearchParams): T {
+  const texts = Object.keys(names).map((name) => [name, values.get(name) ?? ""]);
+  return Object.fromEntries(texts) as T;
 }
 
 function queryOf(values: Readonly<Record<string, string>>): string {

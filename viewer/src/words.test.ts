@@ -3,17 +3,10 @@ import { test } from "vitest";
 import { agoOf, countText, dayIn, dayText, shortCount, shortMoney, sizeOf } from "./words.ts";
 
 test("numbers are short and have a unit", () => {
-  assert.deepEqual([0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 1_007e6, 2e11].map(shortCount), [
-    "0",
-    "999",
-    "1.0k",
-    "99.9k",
-    "100k",
-    "999k",
-    "1.0M",
-    "1.0B",
-    "200B",
-  ]);
+  assert.deepEqual(
+    [0, 999, 1000, 99_949, 99_950, 999_499, 999_500, 1_007e6, 2e11].map(shortCount),
+    ["0", "999", "1.0k", "99.9k", "100k", "999k", "1.0M", "1.0B", "200B"],
+  );
   assert.deepEqual([0, 0.00001, 0.0031, 1.239, 1234].map(shortMoney), [
     "$0",
     "<$0.0001",

@@ -8,13 +8,14 @@ import { join } from "node:path";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { statOf } from "../../sessions/list/find-stores.ts";
 import { documentOf } from "../../sessions/list/session-document.ts";
+import { csvLine } from "../../sessions/render/csv.ts";
 import { renderEntry } from "../../sessions/render/entry-markdown.ts";
 import type { IndexedPage } from "../../sessions/render/html/index-page.ts";
 import type { PageFacts } from "../../sessions/render/html/page.ts";
 import { jsonText } from "../../sessions/render/text.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Run, textOption, UsageError, wholeNumber } from "../command/command.ts";
-import { csvLine, giveDocument, jsonLine } from "../command/output.ts";
+import { giveDocument, jsonLine } from "../command/output.ts";
 import { chosenSessions, hasFilter } from "../look/chosen-sessions.ts";
 import {
   BadLines,

@@ -1,11 +1,12 @@
 /** Usage text: a report as a table with bars, as JSON, and as comma-separated values. */
 
+import { csvLine } from "../../sessions/render/csv.ts";
 import { agentNameOf } from "../../usage/report/agent-choice.ts";
 import type { UsageBlock } from "../../usage/report/blocks.ts";
 import { UNKNOWN_MODEL } from "../../usage/report/counted-usage.ts";
 import type { Group, ModelSums, Sums } from "../../usage/report/groups.ts";
 import type { Io } from "../command/command.ts";
-import { csvLine, jsonLine } from "../command/output.ts";
+import { jsonLine } from "../command/output.ts";
 import { formatTable, type TableColumn } from "../command/table.ts";
 import { bar, costText, dollars, tokens, totalText } from "./usage-numbers.ts";
 

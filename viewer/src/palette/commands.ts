@@ -27,6 +27,7 @@ const listHrefOf = (filter: Partial<ListQuery>) => {
 const FIXED: readonly Command[] = [
   { group: "Pages", name: "Sessions", note: "All sessions by day", deed: "#/" },
   { group: "Pages", name: "Usage", note: "Cost and tokens", deed: "#/usage" },
+  { group: "Pages", name: "Insights", note: "Hours, tools and files", deed: "#/insights" },
   { group: "Pages", name: "Check a disclosed copy or a proof", note: ".vbd, .vbp", deed: "#/copy" },
   ...(
     [

@@ -6,7 +6,6 @@ import type { ToolReport } from "../../../src/client/search-shapes.ts";
 import type { UsageReport } from "../../../src/client/usage-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
-import { isAbort, reasonOf } from "../server.ts";
 import { projectNames } from "../sessions/session-words.ts";
 import { costText, money, zone } from "../settings.ts";
 import { countText, dayIn, dayText, shortCount } from "../words.ts";
@@ -17,6 +16,7 @@ import { SettingsMenu } from "./settings-menu.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { chartOf, dayAfter, tokenParts, type UsageMeasure } from "./usage-sums.ts";
 import { SumTable, ToolTable } from "./usage-tables.tsx";
+import { useAnswer } from "./use-answer.ts";
 import "./usage.css";
 
 type By = UsageReport["by"];
@@ -43,8 +43,6 @@ const SENDERS: readonly (readonly [By, string])[] = [
 ];
 /** Shown at first, if something was used in this time. */
 const RECENT_DAYS = 30;
-/** Reload interval while sessions are counted. */
-const AGAIN_MS = 1_000;
 
 export function UsagePage({ client }: { readonly client: VerbatimClient }) {
   const [chosen, setPeriod] = useState<number | null>(null);
@@ -85,41 +83,14 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
 }
 
 function useReport(client: VerbatimClient, days: number, by: By) {
-  const [report, setReport] = useState<UsageReport | null>(null);
-  const [tools, setTools] = useState<ToolReport | null>(null);
-  const [fault, setFault] = useState<string | null>(null);
   const tz = zone.value;
-  useEffect(() => {
-    const left = new AbortController();
-    const { signal } = left;
-    const again = async (ask: () => Promise<boolean>) => {
-      for (let isDone = false; !isDone; ) {
-        try {
-          isDone = await ask();
-          setFault(null);
-        } catch (cause) {
-          if (isAbort(cause)) return;
-          setFault(reasonOf(cause)); // The server may be back soon.
-        }
-        if (!isDone) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
-      }
-    };
-    const since = days > 0 ? { since: dayAfter(dayIn(Date.now(), tz), 1 - days) } : {};
-    void again(async () => {
-      if (signal.aborted) return true;
-      const answer = await client.usage({ tz, by, ...since, signal });
-      setReport(answer);
-      return answer.isComplete;
-    });
-    void again(async () => {
-      if (signal.aborted) return true;
-      const answer = await client.tools({ ...since, signal });
-      setTools(answer);
-      return answer.isComplete;
-    });
-    return () => left.abort();
-  }, [client, days, by, tz]);
-  return { report, tools, fault };
+  const since = days > 0 ? { since: dayAfter(dayIn(Date.now(), tz), 1 - days) } : {};
+  const usage = useAnswer(
+    (signal) => client.usage({ tz, by, ...since, signal }),
+    [client, days, by, tz],
+  );
+  const tools = useAnswer((signal) => client.tools({ ...since, signal }), [client, days, by, tz]);
+  return { report: usage.answer, tools: tools.answer, fault: usage.fault ?? tools.fault };
 }
 
 interface ReportProps {
