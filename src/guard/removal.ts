@@ -21,28 +21,11 @@ import {
 } from "../dialects/files/guard-store.ts";
 import { isSourceGone } from "../dialects/files/guarded.ts";
 import { cleanCaches } from "../evidence/erase/clean-caches.ts";
-import type { Removing } from "../evidence/removal/removals.ts";
-import {
-  cachedAs,
-  outsideRecords,
-  type RemovalRequest,
-  removeNamed,
-  removingIn,
-} from "../evidence/removal/session-removal.ts";
-import type { Removal, TrashEntry } from "../evidence/removal/trash.ts";
+import type { Removing, SessionFiles, SessionName } from "../evidence/removal/open-sessions.ts";
+import { cachedAs, outsideRecords, removingIn } from "../evidence/removal/session-removal.ts";
+import type { Removal } from "../evidence/removal/trash.ts";
 import { GuardJournal } from "./journal.ts";
 import { GUARD } from "./signatures.ts";
-
-/** The copies that the guard has of one session. */
-export interface GuardCopies {
-  readonly root: GuardedRoot;
-  readonly id: string;
-  /** One for each file that the agent had of it. */
-  readonly records: readonly GuardRecord[];
-  /** Null: it is gone. */
-  readonly agentFile: string | null;
-  readonly bytes: number;
-}
 
 /** What follows the name of a session's file in the guard's store. */
 const COPY = /^\.([1-9]\d{0,8}(\.gz|\.checkpoints)?|versions)(\.tmp)?$/;
@@ -51,70 +34,22 @@ function isCopyOf(path: string, name: string): boolean {
   return name.startsWith(basename(path)) && COPY.test(name.slice(basename(path).length));
 }
 
-/** Names of the files of a copy, the newest generation first. */
-function copyNames(root: GuardedRoot, { path, generation }: GuardRecord): string[] {
-  const directory = join(root.directory, dirname(path));
-  const names = statOf(directory)?.isDirectory() ? readdirSync(directory) : [];
-  const own = names.filter((name) => isCopyOf(path, name));
-  const newest = new RegExp(`\\.${generation}(\\.gz)?$`);
-  return [...own.filter((name) => newest.test(name)), ...own.filter((name) => !newest.test(name))];
-}
-
-/** Null: the guard has none. */
-export async function copiesOf(root: GuardedRoot, id: string): Promise<GuardCopies | null> {
-  await loadDialects([root.agent]);
-  const all = [...root.sessions.values()].filter((each) => each.id === id);
-  const records = all.filter((each) => copyNames(root, each).length > 0);
-  if (records.length === 0) return null;
-  const paths = records.flatMap((each) => {
-    return copyNames(root, each).map((name) => join(root.directory, dirname(each.path), name));
-  });
-  const bytes = paths.reduce((sum, path) => sum + (statOf(path)?.size ?? 0), 0);
-  return { root, id, records, agentFile: agentFileOf(root, id), bytes };
-}
-
-/** The agent's own file of a session whose copy the guard has, had, or has in the trash. */
-export function agentFileOf(root: GuardedRoot, id: string): string | null {
-  const all = [...root.sessions.values(), ...root.removed.values()];
-  const dialect = dialectNamed(root.agent);
-  const there = all.find((each) => each.id === id && !isSourceGone(root, each, dialect));
-  return there ? join(root.source, there.path) : null;
-}
-
-/** Removes the files of the copies; the caller has the lock of `removing`. */
-export async function removeCopies(
-  removing: Removing,
-  { root, id, records }: GuardCopies,
-  request: RemovalRequest,
-): Promise<TrashEntry[]> {
-  await request.begin();
-  const entries: TrashEntry[] = [];
-  for (const [n, record] of records.entries()) {
-    const { path, generation } = record;
-    const signed = Array.from({ length: generation }, (_, before) => {
-      return { dialect: GUARD, id: `${root.agent}/${id}/${before + 1}` };
-    });
-    const names = copyNames(root, record);
-    const files = { dialect: root.agent, id, folder: dirname(path), names, signed };
-    const notes = n === 0 ? request.notes : [];
-    entries.push(await removeNamed(removing, { ...request, notes }, files));
-  }
-  return entries;
-}
-
 /** Removing and restoring in a store: one of ours, or a guarded root. */
-export function removingAt(
+export async function removingAt(
   host: Host,
   root: string,
   onWarning: (warning: string) => void,
-): Removing {
+): Promise<Removing> {
   const guarded = guardedPlace(root) && readGuardedRoot(root);
-  return guarded ? new GuardRemoving(host, guarded, onWarning) : removingIn(host, root, onWarning);
+  if (!guarded) return removingIn(host, root, onWarning);
+  await loadDialects([guarded.agent]);
+  return new GuardRemoving(host, guarded, onWarning);
 }
 
 class GuardRemoving implements Removing {
   readonly host: Host;
   readonly root: string;
+  readonly sign: Removing["sign"];
   readonly #guarded: GuardedRoot;
   readonly #outside: Pick<Removing, "bury" | "exhume">;
   #journal: GuardJournal | null = null;
@@ -124,8 +59,32 @@ class GuardRemoving implements Removing {
     this.host = host;
     this.root = guarded.directory;
     this.#guarded = guarded;
-    this.#outside = outsideRecords(host, onWarning);
+    const { sign, ...outside } = outsideRecords(host, this.root, onWarning);
+    this.sign = sign;
+    this.#outside = outside;
   }
+
+  agentFile = (id: string) => {
+    const { agent, source } = this.#guarded;
+    const dialect = dialectNamed(agent);
+    const there = this.#records(id).find((each) => !isSourceGone(this.#guarded, each, dialect));
+    return there ? join(source, there.path) : null;
+  };
+
+  /** The newest generation is first. */
+  filesOf = ({ id }: SessionName) => {
+    return this.#records(id).map(({ path, generation }): SessionFiles => {
+      const names = namesIn(join(this.root, dirname(path)));
+      const isOwn = (name: string) => isCopyOf(path, name);
+      const newest = `${basename(path)}.${generation}`;
+      const isNewest = (name: string) => name === newest || name === `${newest}.gz`;
+      const logName = names.find(isNewest) ?? names.find(isOwn) ?? newest;
+      const signed = Array.from({ length: generation }, (_, before) => {
+        return { dialect: GUARD, id: `${this.#guarded.agent}/${id}/${before + 1}` };
+      });
+      return { folder: dirname(path), logName, isOwn, signed };
+    });
+  };
 
   /** Of the whole root: several sessions are removed with the journal open. */
   lock = async () => {
@@ -140,44 +99,43 @@ class GuardRemoving implements Removing {
     };
   };
 
-  bury = async (removal: Removal) => {
-    await this.#note("removed", (record) => !record.isRemoved && isOf(record, removal));
-    await this.#outside.bury(removal);
+  bury = async (removals: readonly Removal[]) => {
+    await this.#note("removed", removals);
+    await this.#outside.bury(removals);
   };
 
   exhume = async (removal: Removal) => {
-    await this.#note("restored", (record) => record.isRemoved && isOf(record, removal));
+    await this.#note("restored", [removal]);
     await this.#outside.exhume(removal);
-  };
-
-  isOwn = async (removal: Removal, name: string) => {
-    const { sessions = [], removed = [] } = readGuardedRoot(this.root) ?? {};
-    const records = [...sessions, ...removed].map(([, record]) => record);
-    return records.some((each) => isOf(each, removal, [name]));
   };
 
   /** Also as sessions of the agent, which it has deleted since they were listed. */
   clean = async (removals: readonly Removal[]) => {
-    const { agent, source } = this.#guarded;
-    await loadDialects([agent]);
-    const roots = [this.root, source];
+    const roots = [this.root, this.#guarded.source];
     await cleanCaches(removals.flatMap((each) => roots.map((root) => cachedAs(each, root))));
   };
 
-  async #note(event: string, isMeant: (record: GuardRecord) => boolean): Promise<void> {
-    const records = [...(this.#journal?.sessions.values() ?? [])].filter(isMeant);
+  /** Of a session, removed or not: one for each file that the agent had of it. */
+  #records(id: string): GuardRecord[] {
+    const { sessions, removed } = this.#guarded;
+    const all = this.#journal?.sessions.values() ?? [...sessions.values(), ...removed.values()];
+    return [...all].filter((each) => each.id === id);
+  }
+
+  async #note(event: "removed" | "restored", removals: readonly Removal[]): Promise<void> {
+    const records = removals.flatMap(({ folder, files, ...removal }) => {
+      return this.#records(removal.id).filter(({ path, isRemoved }) => {
+        const isMeant = dirname(path) === folder && files.some(({ name }) => isCopyOf(path, name));
+        return isMeant && isRemoved !== (event === "removed");
+      });
+    });
     const events = records.map(({ path, id, generation }) => ({ event, path, id, generation }));
     await this.#journal?.add(events);
   }
 }
 
-function isOf(
-  { path, id }: GuardRecord,
-  { folder, files, ...removal }: Removal,
-  names = files.map(({ name }) => name),
-): boolean {
-  if (id !== removal.id || dirname(path) !== folder) return false;
-  return names.some((name) => isCopyOf(path, name));
+function namesIn(directory: string): string[] {
+  return statOf(directory)?.isDirectory() ? readdirSync(directory) : [];
 }
 
 async function openJournal(host: Host, { directory, agent, source }: GuardedRoot) {

@@ -1,14 +1,13 @@
 /**
- * Removal batch: removes sessions one after the other: of our own stores, and the guard's copies of
- * others. Sessions are listed once for all of them, and the indexes are cleaned at the end, once
- * for each store.
+ * Removal batch: removes sessions of our own stores, and the guard's copies of others. Sessions are
+ * listed once for all of them, those of one store are removed in groups, and the indexes are cleaned
+ * at the end, once for each store.
  *
  * A process that is killed before the end leaves records of removals that the next one finishes.
  */
 
-import { statSync } from "node:fs";
+import { join } from "node:path";
 import { dataDirectory } from "../core/base/node-paths.ts";
-import { type GuardedRoot, guardedPlace, readGuardedRoot } from "../dialects/files/guard-store.ts";
 import { guardOf } from "../dialects/files/guarded.ts";
 import {
   refuseForked,
@@ -16,23 +15,20 @@ import {
   removalRefused,
   sharesToRevoke,
 } from "../evidence/removal/obstacles.ts";
-import { finishRemovals, type Locked, type Removing } from "../evidence/removal/removals.ts";
+import type { Removing } from "../evidence/removal/open-sessions.ts";
 import {
-  isOwnSession,
-  type OwnSession,
-  removedPath,
-  removeSession,
-} from "../evidence/removal/session-removal.ts";
+  filesThere,
+  finishRemovals,
+  GROUP_MAX,
+  isOf,
+  type RemovalRequest,
+  removeGroup,
+} from "../evidence/removal/removals.ts";
+import { isOwnSession, type OwnSession } from "../evidence/removal/session-removal.ts";
 import type { Removal, TrashEntry } from "../evidence/removal/trash.ts";
 import { FileShares } from "../evidence/share/share-files.ts";
 import { thisSender } from "../guard/remote/remote-url.ts";
-import {
-  agentFileOf,
-  copiesOf,
-  type GuardCopies,
-  removeCopies,
-  removingAt,
-} from "../guard/removal.ts";
+import { removingAt } from "../guard/removal.ts";
 import { listPage } from "../sessions/list/list-page.ts";
 import type { FoundSession } from "../sessions/list/session-place.ts";
 import { keyOf as noteKeyOf, subjectOf } from "../sessions/notes/notes-book.ts";
@@ -66,10 +62,16 @@ export interface RemovedSession {
   readonly agentFile: string | null;
 }
 
-interface OpenStore {
+/** A store, the sessions to be removed next, and those whose files are gone. */
+interface StoreBatch {
   readonly removing: Removing;
-  readonly locked: Locked;
-  readonly removals: TrashEntry[];
+  readonly group: GroupMember[];
+  readonly entries: TrashEntry[];
+}
+
+interface GroupMember extends RemovalRequest {
+  readonly key: string;
+  readonly revokedShares: string[];
 }
 
 interface ListedSession {
@@ -80,111 +82,139 @@ interface ListedSession {
   readonly noteKey: string;
 }
 
+const DAY_MS = 86_400_000;
+
 export class RemovalBatch {
+  readonly removals: RemovedSession[] = [];
   readonly #places: Places;
   readonly #options: RemoveOptions;
-  readonly #days: number | null;
+  readonly #onRefused: (refusal: unknown) => void;
+  readonly #until: string | null;
   readonly #nowMs = Date.now();
   readonly #shares: FileShares;
-  readonly #stores = new Map<string, OpenStore>();
-  readonly #guarded = new Map<string, GuardedRoot | null>();
+  readonly #stores = new Map<string, StoreBatch>();
+  /** Sessions that are removed, or are about to be, by key. */
   readonly #gone = new Set<string>();
   #listed: Promise<ListedSession[]> | null = null;
 
   /** `days` in the trash; null: for good. */
-  constructor(places: Places, options: RemoveOptions, days: number | null) {
+  constructor(
+    places: Places,
+    options: RemoveOptions,
+    days: number | null,
+    onRefused: (refusal: unknown) => void,
+  ) {
     this.#places = places;
     this.#options = options;
-    this.#days = days;
+    this.#onRefused = onRefused;
+    this.#until = days === null ? null : new Date(this.#nowMs + days * DAY_MS).toISOString();
     this.#shares = new FileShares(places.host, dataDirectory(), () => this.#nowMs);
   }
 
-  /** Removes the files of a session; `finish` does the rest, also when one was refused. */
-  async remove(found: FoundSession): Promise<RemovedSession> {
+  /** Removes a session, now or with others; refuses if it can be seen now that it must stay. */
+  async add(found: FoundSession): Promise<void> {
     const { id } = found;
-    const copies = id === null ? null : await this.#copiesOf(found, id);
-    if (id === null || !(copies || (await isOwnSession(found)))) {
+    const store = id === null ? null : await this.#storeOf({ ...found, id });
+    if (id === null || store === null) {
       const why = `${found.path} is not in a store of yours; its agent keeps it, delete it there`;
       throw removalRefused(id ?? found.path, "not ours", why);
     }
     const own: OwnSession = { ...found, id };
-    const { reason = "", leaveForks = false, dryRun = false, signal } = this.#options;
-    const isLast = copies === null || copies.agentFile === null;
-    const consent = { leaveForks, revokeShares: this.#options.revokeShares === true };
-    refuseHeld(own);
-    refuseForked(id, leaveForks || !isLast ? [] : await this.#forksOf(own), consent);
-    await sharesToRevoke(own, this.#shares, consent, this.#nowMs);
+    const { removing, group } = store;
+    const { reason = "", dryRun = false, signal } = this.#options;
+    const isLast = (removing.agentFile?.(id) ?? null) === null;
+    const forks = isLast ? await this.#forksOf(own) : [];
+    await this.#obstacles(own, forks);
     signal?.throwIfAborted();
-    if (isLast) this.#gone.add(keyOf(own));
-    if (dryRun) return this.#asRemoved(own, copies);
+    const key = keyOf(own);
+    if (isLast) this.#gone.add(key);
+    const at = new Date(this.#nowMs).toISOString();
+    const until = this.#until;
+    const stated = { dialect: own.dialect, id, by: whoIsHere(), at, reason, until };
+    if (dryRun) {
+      const files = filesThere(removing, own);
+      this.removals.push(
+        factsOf(
+          removing,
+          files.map((each) => ({ ...stated, ...each, tombstones: [] })),
+        ),
+      );
+      return;
+    }
+    const notes = isLast ? await this.#notesOf(own) : [];
     const revokedShares: string[] = [];
-    const removals = await this.#removeFiles(own, copies, {
-      by: whoIsHere(),
-      reason,
-      days: this.#days,
-      nowMs: this.#nowMs,
-      notes: isLast ? await this.#notesOf(own) : [],
-      begin: async () => {
-        refuseHeld(own);
-        revokedShares.push(...(await sharesToRevoke(own, this.#shares, consent, this.#nowMs)));
-        for (const share of revokedShares) await this.#shares.revoke(share);
-      },
-      onWarning: this.#places.onWarning,
-    }).catch((cause: unknown) => {
-      this.#gone.delete(keyOf(own));
-      throw cause;
-    });
-    const bytes = removals.reduce((sum, { removal }) => sum + bytesOf(removal), 0);
-    const [{ removal }] = removals as [TrashEntry];
-    return { ...factsOf(copies?.root.directory ?? own.root, removal), bytes, revokedShares };
+    const begin = async () => {
+      revokedShares.push(...(await this.#obstacles(own, forks)));
+      for (const share of revokedShares) await this.#shares.revoke(share);
+    };
+    group.push({ ...stated, notes, begin, key, revokedShares });
+    if (group.length === GROUP_MAX) await this.#removeGroup(store);
   }
 
-  /** Cleans the indexes, and writes what the records say. */
+  /** Removes what is left of groups, and cleans the indexes. */
   async finish(): Promise<void> {
     try {
-      for (const { removing, removals } of this.#stores.values()) {
-        await finishRemovals(removing, removals);
-      }
+      for (const store of this.#stores.values()) await this.#removeGroup(store);
     } finally {
-      for (const { locked } of this.#stores.values()) await locked.close();
-      this.#stores.clear();
+      for (const { removing, entries } of this.#stores.values()) {
+        await finishRemovals(removing, entries);
+      }
       await this.#shares.close();
     }
   }
 
-  async #removeFiles(
-    own: OwnSession,
-    copies: GuardCopies | null,
-    request: Parameters<typeof removeSession>[2],
-  ): Promise<TrashEntry[]> {
-    const root = copies?.root.directory ?? own.root;
-    const store = this.#stores.get(root) ?? (await this.#open(root));
-    const { removing } = store;
-    const removals = copies
-      ? await removeCopies(removing, copies, request)
-      : [await removeSession(removing, own, request)];
-    store.removals.push(...removals);
-    return removals;
+  async #removeGroup({ removing, group, entries }: StoreBatch): Promise<void> {
+    const members = group.splice(0);
+    if (members.length === 0) return;
+    const { removals, refusals } = await removeGroup(removing, members);
+    entries.push(...removals);
+    for (const member of members) {
+      if (refusals.has(member)) {
+        this.#gone.delete(member.key);
+        continue;
+      }
+      const own = removals.filter(isOf(member)).map(({ removal }) => removal);
+      this.removals.push({ ...factsOf(removing, own), revokedShares: member.revokedShares });
+    }
+    for (const refusal of refusals.values()) this.#onRefused(refusal);
   }
 
-  async #open(root: string): Promise<OpenStore> {
-    const removing = removingAt(this.#places.host, root, this.#places.onWarning);
-    const store = { removing, locked: await removing.lock(null, ""), removals: [] };
+  /** Refuses a session that is held, forked or shared; returns the shares to be revoked. */
+  async #obstacles(own: OwnSession, forks: readonly string[]): Promise<string[]> {
+    const { leaveForks = false, revokeShares = false } = this.#options;
+    const consent = { leaveForks, revokeShares };
+    refuseHeld(own);
+    refuseForked(own.id, forks, consent);
+    return sharesToRevoke(own, this.#shares, consent, this.#nowMs);
+  }
+
+  /** Where the session is removed: where the guard has copies of it, or its own store. */
+  async #storeOf(own: OwnSession): Promise<StoreBatch | null> {
+    const guarded = guardOf(own.dialect, own.root);
+    const copies = guarded && (await this.#storeAt(guarded.directory));
+    if (copies && filesThere(copies.removing, own).length > 0) return copies;
+    return (await isOwnSession(own)) ? this.#storeAt(own.root) : null;
+  }
+
+  async #storeAt(root: string): Promise<StoreBatch> {
+    const { host, onWarning } = this.#places;
+    let store = this.#stores.get(root);
+    store ??= { removing: await removingAt(host, root, onWarning), group: [], entries: [] };
     this.#stores.set(root, store);
     return store;
   }
 
-  async #copiesOf({ dialect, root }: FoundSession, id: string): Promise<GuardCopies | null> {
-    const key = `${dialect}\0${root}`;
-    const guarded = this.#guarded.get(key) ?? guardOf(dialect, root);
-    this.#guarded.set(key, guarded);
-    return guarded && copiesOf(guarded, id);
-  }
-
-  /** Sessions that name this one as the one they come from. */
+  /** Sessions that name this one as the one they come from. Those in groups are removed first. */
   async #forksOf(own: OwnSession): Promise<string[]> {
-    const forks = (await this.#others(own)).filter(({ parent }) => parent === own.id);
-    return forks.map(({ id }) => id);
+    if (this.#options.leaveForks) return [];
+    this.#listed ??= listed(this.#places);
+    const forks = (await this.#listed).filter(({ parent }) => parent === own.id);
+    if (forks.some(({ key }) => this.#gone.has(key))) {
+      for (const store of this.#stores.values()) await this.#removeGroup(store);
+    }
+    const itself = keyOf(own);
+    const left = forks.filter(({ key }) => key !== itself && !this.#gone.has(key));
+    return left.map(({ id }) => id);
   }
 
   /** Notes that no other session has: a record of hooks shares those of its program's session. */
@@ -192,26 +222,10 @@ export class RemovalBatch {
     const subject = subjectOf(own, own.id);
     const lines = noteLinesOf(subject);
     if (lines.length === 0) return [];
-    const key = noteKeyOf(subject);
-    return (await this.#others(own)).some(({ noteKey }) => noteKey === key) ? [] : lines;
-  }
-
-  /** The sessions that are left, without this one. */
-  async #others(own: OwnSession): Promise<ListedSession[]> {
     this.#listed ??= listed(this.#places);
-    const itself = keyOf(own);
-    return (await this.#listed).filter(({ key }) => key !== itself && !this.#gone.has(key));
-  }
-
-  #asRemoved(own: OwnSession, copies: GuardCopies | null): RemovedSession {
-    const { id, dialect, path } = own;
-    const at = new Date(this.#nowMs).toISOString();
-    const root = copies?.root.directory ?? own.root;
-    const bytes = copies?.bytes ?? statSync(path).size;
-    const { reason = "" } = this.#options;
-    const said = { at, until: at, by: whoIsHere(), reason, hasTombstone: false, revokedShares: [] };
-    const agents = { isGuardCopy: copies !== null, agentFile: copies?.agentFile ?? null };
-    return { session: id, dialect, root, path, bytes, ...said, ...agents };
+    const noteKey = noteKeyOf(subject);
+    const others = (await this.#listed).filter(({ key }) => !this.#gone.has(key));
+    return others.some((other) => other.noteKey === noteKey) ? [] : lines;
   }
 }
 
@@ -231,24 +245,27 @@ function keyOf({ dialect, root, id }: { dialect: string; root: string; id: strin
   return `${dialect}\0${root}\0${id}`;
 }
 
-export function factsOf(root: string, removal: Removal): RemovedSession {
-  const { id, dialect, at, until, by, reason, tombstones } = removal;
-  const guarded = guardedPlace(root) && readGuardedRoot(root);
-  const said = { at, until, by, reason, hasTombstone: tombstones.length > 0, revokedShares: [] };
+/** Of the removals of a session, which has one for each of its files that are logs. */
+export function factsOf(
+  { root, agentFile }: Removing,
+  removals: readonly Omit<Removal, "state" | "notes">[],
+): RemovedSession {
+  const [{ id, dialect, at, until, by, reason, folder, files }] = removals as [Removal];
   return {
     session: id,
     dialect,
     root,
-    path: removedPath(root, removal),
-    bytes: bytesOf(removal),
-    ...said,
-    isGuardCopy: guarded !== null,
-    agentFile: guarded ? agentFileOf(guarded, id) : null,
+    path: join(root, folder, files[0]?.name ?? ""),
+    bytes: removals.flatMap((each) => each.files).reduce((sum, { bytes }) => sum + bytes, 0),
+    at,
+    until,
+    by,
+    reason,
+    hasTombstone: removals.some(({ tombstones }) => tombstones.length > 0),
+    revokedShares: [],
+    isGuardCopy: agentFile !== null,
+    agentFile: agentFile?.(id) ?? null,
   };
-}
-
-function bytesOf({ files }: Removal): number {
-  return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
 export function whoIsHere(): string {

@@ -1,12 +1,12 @@
 /** Removals: sessions that are removed, restored and held. */
 
 import { errnoOf, VerbatimError } from "../core/base/errors.ts";
-import { guardedPlace } from "../dialects/files/guard-store.ts";
 import { guardOf } from "../dialects/files/guarded.ts";
 import { addHold, releaseHold } from "../evidence/removal/holds.ts";
+import type { Removing } from "../evidence/removal/open-sessions.ts";
 import { purgeFiles, restoreFiles } from "../evidence/removal/removals.ts";
 import { type OwnSession, settleTrashes, TRASH_DAYS } from "../evidence/removal/session-removal.ts";
-import { type Removal, Trash } from "../evidence/removal/trash.ts";
+import { type Removal, Trash, type TrashEntry } from "../evidence/removal/trash.ts";
 import { releaseCopy, removingAt } from "../guard/removal.ts";
 import type { RestoredFile } from "../guard/restore.ts";
 import { findStores } from "../sessions/list/find-stores.ts";
@@ -24,9 +24,9 @@ export async function removeSessionNamed(
 ): Promise<RemovedSession> {
   const all: RemovedSession[] = [];
   await removeSessions(places, [name], options, {
-    onRemoved: (removed) => all.push(removed),
-    onRefused: (cause) => {
-      throw cause;
+    onRemoved: (removal) => all.push(removal),
+    onRefused: (refusal) => {
+      throw refusal;
     },
   });
   return all[0] as RemovedSession;
@@ -41,44 +41,40 @@ export async function removeSessions(
   sessions: readonly (string | FoundSession)[],
   options: RemoveOptions,
   tell: {
-    readonly onRemoved: (removed: RemovedSession) => unknown;
-    readonly onRefused: (cause: unknown) => void;
+    readonly onRemoved: (removal: RemovedSession) => unknown;
+    readonly onRefused: (refusal: unknown) => void;
   },
 ): Promise<void> {
-  const batch = new RemovalBatch(places, options, options.purge === true ? null : trashDays());
-  const removed: RemovedSession[] = [];
+  const days = options.purge === true ? null : trashDays();
+  const batch = new RemovalBatch(places, options, days, tell.onRefused);
   try {
     await settleAll(places);
     for (const session of sessions) {
-      try {
-        removed.push(await removeOne(places, batch, session, options));
-      } catch (cause) {
-        tell.onRefused(cause);
-      }
+      await removeOne(places, batch, session, options).catch(tell.onRefused);
     }
   } finally {
     await batch.finish();
-    for (const each of removed) await tell.onRemoved(each);
+    for (const each of batch.removals) await tell.onRemoved(each);
   }
 }
 
+/** With `purge`, also what the trash has of the session. */
 async function removeOne(
   places: Places,
   batch: RemovalBatch,
   session: string | FoundSession,
   { purge = false, dryRun = false }: RemoveOptions,
-): Promise<RemovedSession> {
-  if (typeof session !== "string") return batch.remove(session);
-  let dropped: RemovedSession | null = null;
+): Promise<void> {
+  if (typeof session !== "string") return batch.add(session);
   const mustDrop = purge && !dryRun;
-  if (mustDrop) dropped = await purgeTrashed(places, session);
+  let purged = mustDrop ? await purgeTrashed(places, session) : null;
   try {
     const found = await places.find(session);
-    if (mustDrop) dropped = (await purgeTrashed(places, found.id ?? session)) ?? dropped;
-    return await batch.remove(found);
+    if (mustDrop) purged = (await purgeTrashed(places, found.id ?? session)) ?? purged;
+    await batch.add(found);
   } catch (cause) {
-    if (dropped !== null && isNotThere(cause)) return dropped;
-    throw cause;
+    if (purged === null || !isNotThere(cause)) throw cause;
+    batch.removals.push(purged);
   }
 }
 
@@ -90,7 +86,7 @@ function isNotThere(cause: unknown): boolean {
 }
 
 export async function* removedSessions(places: Places): AsyncGenerator<RemovedSession> {
-  for (const { root, removal } of await inTrash(places)) yield factsOf(root, removal);
+  for (const { removing, removal } of await trashed(places)) yield factsOf(removing, [removal]);
 }
 
 /** Null: the trash has no session of this name. */
@@ -99,7 +95,7 @@ export async function restoreRemoved(
   name: string,
   { signal }: RestoreOptions,
 ): Promise<RestoredFile | null> {
-  const all = await inTrash(places);
+  const all = await trashed(places);
   const exact = all.filter(({ removal }) => isNamed(removal, name));
   const begun = all.filter(({ removal: { id } }) => {
     return id.startsWith(name) || shortName(id).startsWith(name);
@@ -107,18 +103,16 @@ export async function restoreRemoved(
   const named = exact.length > 0 ? exact : begun;
   const last = named.at(-1);
   if (!last) return null;
-  if (new Set(named.map(({ root, removal }) => `${root}\0${removal.id}`)).size > 1) {
-    const ids = named.map(({ root, removal }) => `  ${removal.id}  (${root})`);
+  const { removing, removal } = last;
+  if (named.some((each) => each.removal.id !== removal.id || each.removing !== removing)) {
+    const ids = named.map((each) => `  ${each.removal.id}  (${each.removing.root})`);
     const message = [`${name} may be one of these in the trash:`, ...ids].join("\n");
     throw new VerbatimError("SESSION_NOT_FOUND", message, { session: name });
   }
   signal?.throwIfAborted();
-  const { root } = last;
   // The guard has a copy of each file that the agent had of the session.
-  const copies = guardedPlace(root) === null ? [last] : named;
-  const removing = removingAt(places.host, root, places.onWarning);
-  for (const { key } of copies) await restoreFiles(removing, key);
-  const { path, bytes } = factsOf(root, last.removal);
+  for (const { key } of removing.agentFile ? named : [last]) await restoreFiles(removing, key);
+  const { path, bytes } = factsOf(removing, [removal]);
   return { path, bytes, generation: 1, isSame: false, keptAs: null, isExport: false };
 }
 
@@ -133,17 +127,16 @@ export async function releaseSession(places: Places, name: string): Promise<bool
   const isHeld = await releaseHold(places.host, own);
   const guarded = guardOf(own.dialect, own.root);
   if (guarded === null) return isHeld;
-  if ((await inTrash(places)).some((each) => isCopyOf(each, guarded.directory, own.id))) {
+  const isCopy = ({ removing, removal }: TrashedSession) => {
+    return removing.root === guarded.directory && removal.id === own.id;
+  };
+  if ((await trashed(places)).some(isCopy)) {
     const back = `\`verbatim restore ${shortName(own.id)}\` brings it back`;
     const reason = `its copy is in the trash; ${back}`;
     const details = { path: own.path, reason };
     throw new VerbatimError("RESTORE_REFUSED", `${own.id} is not released: ${reason}`, details);
   }
   return (await releaseCopy(places.host, guarded, own.id)) || isHeld;
-}
-
-function isCopyOf({ root, removal }: Trashed, directory: string, id: string): boolean {
-  return root === directory && removal.id === id;
 }
 
 /** Ids of agents' sessions may begin with a directory that their users do not name. */
@@ -165,34 +158,31 @@ async function identified(places: Places, name: string): Promise<OwnSession> {
 
 /** Removes what the trash has of a session; null if it has none. */
 async function purgeTrashed(places: Places, name: string): Promise<RemovedSession | null> {
-  const all = (await inTrash(places)).filter(({ removal }) => isNamed(removal, name));
-  for (const { root, key } of all) await purgeFiles(places.host, root, key);
+  const all = (await trashed(places)).filter(({ removal }) => isNamed(removal, name));
+  for (const { removing, key } of all) await purgeFiles(removing, key);
   const last = all.at(-1);
-  return last ? { ...factsOf(last.root, last.removal), until: null } : null;
+  return last ? { ...factsOf(last.removing, [last.removal]), until: null } : null;
 }
 
-interface Trashed {
-  readonly root: string;
-  readonly key: string;
-  readonly removal: Removal;
+interface TrashedSession extends TrashEntry {
+  readonly removing: Removing;
 }
 
 /** What is in the trash of all stores, the oldest first, after what is due was done. */
-async function inTrash(places: Places): Promise<Trashed[]> {
-  const trashed: Trashed[] = [];
-  for (const root of await settleAll(places)) {
-    for (const { entry } of await Trash.read(places.host, root)) {
-      if (entry?.removal.state === "trash") trashed.push({ root, ...entry });
+async function trashed(places: Places): Promise<TrashedSession[]> {
+  const sessions: TrashedSession[] = [];
+  for (const removing of await settleAll(places)) {
+    for (const { entry } of await Trash.read(removing.host, removing.root)) {
+      if (entry?.removal.state === "trash") sessions.push({ removing, ...entry });
     }
   }
-  return trashed.sort((one, other) => (one.key < other.key ? -1 : 1));
+  return sessions.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-/** Finishes and empties the trash of every store; returns their roots. */
-async function settleAll({ host, lookups, onWarning }: Places): Promise<Set<string>> {
-  const roots = new Set((await findStores(lookups)).map(({ root }) => root));
-  await settleTrashes((root) => removingAt(host, root, onWarning), roots, Date.now(), onWarning);
-  return roots;
+/** Finishes and empties the trash of every store that has one. */
+async function settleAll({ host, lookups, onWarning }: Places): Promise<Removing[]> {
+  const roots = (await findStores(lookups)).map(({ root }) => root);
+  return settleTrashes((root) => removingAt(host, root, onWarning), roots, Date.now(), onWarning);
 }
 
 /** Days from 1 to ten years. */

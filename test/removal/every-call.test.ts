@@ -10,12 +10,13 @@ import { join } from "node:path";
 import { test } from "vitest";
 import type { Host } from "../../src/core/base/host.ts";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import { finishRemovals, restoreFiles, settleTrash } from "../../src/evidence/removal/removals.ts";
 import {
-  type OwnSession,
-  removeSession,
-  removingIn,
-} from "../../src/evidence/removal/session-removal.ts";
+  finishRemovals,
+  removeGroup,
+  restoreFiles,
+  settleTrash,
+} from "../../src/evidence/removal/removals.ts";
+import { type OwnSession, removingIn } from "../../src/evidence/removal/session-removal.ts";
 import { Trash } from "../../src/evidence/removal/trash.ts";
 import { UserJudging } from "../../src/evidence/verify/user-judging.ts";
 import { verifyLog } from "../../src/trust/judge/verify.ts";
@@ -76,25 +77,25 @@ class Subject {
   }
 
   async remove(host: Host, days: number | null) {
-    const request = { by: "ada@laptop", reason: "a test", days, nowMs: NOW, notes: [], onWarning };
-    const removing = this.removing(host);
-    const begin = async () => {};
-    await finishRemovals(removing, [
-      await removeSession(removing, this.session, { ...request, begin }),
-    ]);
+    const removing = await this.removing(host);
+    const until = days === null ? null : new Date(NOW + days * 86_400_000).toISOString();
+    const stated = { at: new Date(NOW).toISOString(), by: "ada@laptop", reason: "a test", until };
+    const request = { ...this.session, ...stated, notes: [], begin: async () => {} };
+    const { removals } = await removeGroup(removing, [request]);
+    await finishRemovals(removing, removals);
   }
 
   async restore(host: Host) {
     const [found] = await Trash.read(nodeHost, this.session.root);
-    await restoreFiles(this.removing(host), found?.entry?.key ?? "");
+    await restoreFiles(await this.removing(host), found?.entry?.key ?? "");
   }
 
-  removing(host: Host) {
-    return { ...removingIn(host, this.session.root, onWarning), clean: async () => {} };
+  async removing(host: Host) {
+    return { ...(await removingIn(host, this.session.root, onWarning)), clean: async () => {} };
   }
 
-  settle(nowMs: number) {
-    return settleTrash(this.removing(nodeHost), nowMs, onWarning);
+  async settle(nowMs: number) {
+    await settleTrash(await this.removing(nodeHost), nowMs, onWarning);
   }
 
   async verdict(): Promise<string> {

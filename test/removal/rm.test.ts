@@ -161,6 +161,22 @@ test("a session from which another began is refused unless that one may be left"
   assert.equal((await user.run(["rm", "parent", "--leave-forks"])).code, 0);
 });
 
+test("a rule removes a session after those that began from it, and leaves it if one of them stays", async () => {
+  const user = new Remover();
+  await user.record("verbatim", "parent", VALUE, false);
+  for (const child of ["one", "two"]) {
+    const line = { type: "entry", parent: "parent", entry: { kind: "start" } };
+    await user.run(["record", "--session", child], { input: `${JSON.stringify(line)}\n` });
+  }
+  const holder = await lockLog(join(user.cwd, ".verbatim/sessions/one.jsonl"));
+  const partly = await user.run(["rm", "--larger-than", "1B", "--yes"]);
+  assert.equal(partly.code, 7);
+  expect(partly.stderr).toMatch(/LOG_LOCKED.*one began from it.*1 session removed.*2 refused/s);
+  holder.release();
+  const whole = await user.run(["rm", "--larger-than", "1B", "--yes"]);
+  expect([whole.code, whole.stderr]).toEqual([0, expect.stringContaining("2 sessions removed")]);
+});
+
 test("a shared session is refused unless its shares may be revoked, another of its id is not", async () => {
   const user = new Remover();
   await user.record("verbatim", "hello", "good morning");

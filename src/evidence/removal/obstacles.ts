@@ -1,6 +1,6 @@
 /**
- * Obstacles: what stands in the way of removing a session, and what to do about it. A writer that
- * holds the session's lock is one more (`removeSession`).
+ * Obstacles: why a session is not removed, and what to do about it. A writer that holds the
+ * session's lock is one more reason (`removeGroup`).
  */
 
 import { type HistoryErrors, VerbatimError } from "../../core/base/errors.ts";

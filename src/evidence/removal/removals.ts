@@ -1,144 +1,207 @@
 /**
- * Removals: removes a session, restores it, empties the trash; and finishes what a killed process
- * left of that, from whatever point it reached. Every step can be repeated.
+ * Removals: removes sessions of a store, restores them, empties the trash; and finishes what a
+ * killed process left of that, from whatever point it reached. Every step can be repeated.
  *
- *   copies in the trash · record · tombstone, notes · the log · the other files · indexes · record
+ *   copies in the trash · records · tombstones, notes · the files, logs first · indexes · records
  *
  * - Until its record is durable a removal changes nothing. From then on it is carried out by
  *   whichever process looks next.
  * - A file is removed only if it has the bytes that the record states. If the log has others, the
  *   session was continued meanwhile: it stays, and the removal is undone.
  * - A file is restored only where none is.
+ * - A group of sessions goes through each step together, so that they wait for the disk together.
  */
 
-import { rmdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, rmdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import type { Directory } from "../../core/base/files.ts";
-import type { Host } from "../../core/base/host.ts";
-import { fileFacts, type Removal, removeIfThere, Trash, type TrashEntry } from "./trash.ts";
+import type { Burial } from "../../trust/heads/tombstones.ts";
+import { OpenSessions, type Removing, type SessionName } from "./open-sessions.ts";
+import {
+  atOnce,
+  fileFacts,
+  newTrashKey,
+  type Removal,
+  removeIfThere,
+  Trash,
+  type TrashEntry,
+} from "./trash.ts";
 
-/** Records that are written at once: a disk syncs several in about the time of one. */
-const SYNCS_AT_ONCE = 8;
+/** Sessions of a group: their logs and locks are open together. */
+export const GROUP_MAX = 32;
 
-/** What removing and restoring sessions of one store needs. */
-export interface Removing {
-  readonly host: Host;
-  readonly root: string;
-  /** Keeps writers from the session of this log; refuses with LOG_LOCKED. */
-  readonly lock: (folder: Directory | null, logName: string) => Promise<Locked>;
-  /** Says outside of the store that a session is removed, and takes it back. */
-  readonly bury: (removal: Removal) => Promise<void>;
-  readonly exhume: (removal: Removal) => Promise<void>;
-  /** Whether a file may belong to the session: a planted record names others. */
-  readonly isOwn: (removal: Removal, name: string) => Promise<boolean>;
-  /** Removes the sessions from the indexes that have text of them. */
-  readonly clean: (removals: readonly Removal[]) => Promise<void>;
+/** What is to be removed, and what the records say. */
+export interface RemovalRequest extends SessionName, Burial {
+  /** Null: for good. */
+  readonly until: string | null;
+  /** Lines of the user's notes about it, which go with it. */
+  readonly notes: readonly string[];
+  /** Called with the session's lock held, before anything is changed; may refuse. */
+  readonly begin: () => Promise<void>;
 }
-
-export interface Locked {
-  close(): void | Promise<void>;
-}
-
-/** What is to be removed; the caller holds the session's lock. */
-export type Intended = Omit<Removal, "state" | "files"> & { readonly names: readonly string[] };
 
 /**
- * Removes a session's files; `finishRemovals` does the rest. Refuses, and changes nothing, if there
- * is no room in the trash.
+ * Removes the files of a group of sessions; `finishRemovals` does the rest. Returns the removals, and
+ * why others are refused. If there is no room in the trash it fails, and changes nothing.
  */
-export async function removeFiles(
+export async function removeGroup<Request extends RemovalRequest>(
   removing: Removing,
-  key: string,
-  { names, ...facts }: Intended,
-): Promise<TrashEntry> {
-  const { host, root } = removing;
-  return Trash.locked(host, root, async (trash) => {
-    const folder = await host.files.openDirectory(join(root, facts.folder), {
-      create: false,
-      root,
-    });
-    try {
-      const files: Removal["files"][number][] = [];
+  requests: readonly Request[],
+): Promise<{ removals: readonly TrashEntry[]; refusals: Map<Request, unknown> }> {
+  return withTrash(removing, async (trash, open) => {
+    const refusals = new Map<Request, unknown>();
+    const intents: TrashEntry[] = [];
+    for (const request of requests) {
       try {
-        for (const [n, name] of names.entries()) {
-          const isKept = facts.until !== null;
-          const file = isKept ? trash.takeIn(folder, name, key, n) : fileFacts(folder, name);
-          files.push((await file) ?? { name, bytes: 0, sha256: "0".repeat(64) });
-        }
-        await trash.sync();
-        await trash.write({ key, removal: { state: "removing", ...facts, files } });
+        intents.push(...(await intended(removing, open, request)));
       } catch (cause) {
-        await trash.drop(key);
-        throw cause;
+        refusals.set(request, cause);
       }
-      const removal: Removal = { state: "removing", ...facts, files };
-      await carryOut(removing, trash, { key, removal });
-      return { key, removal };
-    } finally {
-      folder.close();
     }
+    const removals = await carryOut(removing, trash, open, await record(trash, open, intents));
+    for (const request of requests) {
+      if (refusals.has(request) || removals.some(isOf(request))) continue;
+      const { id } = request;
+      const message = `${id} is not removed: another program writes it; stop that, and try again`;
+      const details = { path: id, holder: "unknown" } as const;
+      refusals.set(request, new VerbatimError("LOG_LOCKED", message, details));
+    }
+    return { removals, refusals };
   });
+}
+
+export function isOf({ dialect, id }: SessionName): (entry: TrashEntry) => boolean {
+  return ({ removal }) => removal.id === id && removal.dialect === dialect;
+}
+
+/** Locks a session, and returns what its records will say; hashes are to be added. */
+async function intended(
+  removing: Removing,
+  open: OpenSessions,
+  { dialect, id, until, notes, begin, ...burial }: RemovalRequest,
+): Promise<TrashEntry[]> {
+  for (const { folder, logName } of removing.filesOf({ dialect, id })) {
+    await open.lock(folder, logName);
+  }
+  await begin();
+  const all: TrashEntry[] = [];
+  for (const found of filesThere(removing, { dialect, id })) {
+    const tombstones = await removing.sign(found.signed, burial);
+    const key = newTrashKey(Date.parse(burial.at), randomBytes(4).toString("hex"));
+    const { folder, files } = found;
+    const facts = { ...burial, until, dialect, id, folder, files, tombstones };
+    const own = all.length === 0 ? notes : [];
+    all.push({ key, removal: { state: "removing", ...facts, notes: own } });
+  }
+  if (all.length > 0) return all;
+  throw new VerbatimError("LOG_NOT_FOUND", `${id} is gone`, { path: join(removing.root, id) });
+}
+
+/** The files that there are of a session, logs first, with their lengths. */
+export function filesThere({ root, filesOf }: Removing, session: SessionName) {
+  return filesOf(session).flatMap(({ folder, logName, isOwn, signed }) => {
+    const directory = join(root, folder);
+    const own = existsSync(join(directory, logName)) ? readdirSync(directory).filter(isOwn) : [];
+    if (own.length === 0) return [];
+    const names = [logName, ...own.filter((name) => name !== logName && !name.endsWith(".lock"))];
+    const files = names.map((name) => {
+      return { name, bytes: statSync(join(directory, name)).size, sha256: "" };
+    });
+    return [{ folder, files, signed }];
+  });
+}
+
+/** Copies the files, and writes the records: from then on any process carries them out. */
+async function record(
+  trash: Trash,
+  open: OpenSessions,
+  intents: readonly TrashEntry[],
+): Promise<readonly TrashEntry[]> {
+  try {
+    const entries = await atOnce(intents, async ({ key, removal }) => {
+      const folder = (await open.folder(removal.folder)) as Directory;
+      const files: Removal["files"][number][] = [];
+      for (const [n, file] of removal.files.entries()) {
+        const isKept = removal.until !== null;
+        const { name } = file;
+        const hashed = isKept ? trash.takeIn(folder, name, key, n) : fileFacts(folder, name);
+        files.push((await hashed) ?? { ...file, sha256: "0".repeat(64) });
+      }
+      return { key, removal: { ...removal, files } };
+    });
+    await trash.sync();
+    await atOnce(entries, (entry) => trash.write(entry));
+    return entries;
+  } catch (cause) {
+    await trash.drop(intents);
+    throw cause;
+  }
 }
 
 /** Cleans the indexes once for all of these removals, whose files are gone. */
 export async function finishRemovals(
   removing: Removing,
-  removals: readonly TrashEntry[],
+  entries: readonly TrashEntry[],
 ): Promise<void> {
-  if (removals.length === 0) return;
-  await removing.clean(removals.map(({ removal }) => removal));
-  await Trash.locked(removing.host, removing.root, (trash) => finish(trash, removals));
+  if (entries.length === 0) return;
+  await removing.clean(entries.map(({ removal }) => removal));
+  await Trash.locked(removing.host, removing.root, (trash) => finish(trash, entries));
 }
 
 /** Another process may have finished some, and restored them. */
-async function finish(trash: Trash, removals: readonly TrashEntry[]): Promise<void> {
-  const entries = await trash.entries();
-  const states = new Map(entries.map(({ entry }) => [entry?.key, entry?.removal.state]));
-  const left = removals.filter(({ key }) => states.get(key) === "removing").values();
-  const finishRest = async () => {
-    for (const { key, removal } of left) {
-      if (removal.until === null) await trash.drop(key);
-      else await trash.write({ key, removal: { ...removal, state: "trash" } });
-    }
-  };
-  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, finishRest));
+async function finish(trash: Trash, entries: readonly TrashEntry[]): Promise<void> {
+  const states = new Map<string, Removal["state"]>();
+  for (const { entry } of await trash.entries()) {
+    if (entry) states.set(entry.key, entry.removal.state);
+  }
+  const left = entries.filter(({ key }) => states.get(key) === "removing");
+  await trash.drop(left.filter(({ removal }) => removal.until === null));
+  const kept = left.filter(({ removal }) => removal.until !== null);
+  await atOnce(kept, ({ key, removal }) => {
+    return trash.write({ key, removal: { ...removal, state: "trash" } });
+  });
 }
 
 /**
- * Removes the files that the record states; the caller holds the locks of trash and session. False:
- * the session was continued, and the removal is undone.
+ * Removes the files that the records state; the caller holds the locks. Returns the removals that
+ * were carried out; one of a session that was continued is undone.
  */
 async function carryOut(
-  { host, root, bury }: Removing,
+  { bury }: Removing,
   trash: Trash,
-  { key, removal }: TrashEntry,
-): Promise<boolean> {
-  const folder = await openIfAny(host, root, removal.folder);
-  try {
-    const [log] = removal.files;
-    const present = folder && log ? await fileFacts(folder, log.name) : null;
-    if (present && present.sha256 !== log?.sha256) {
-      await trash.drop(key);
-      return false;
-    }
-    await bury(removal);
-    for (const { name, sha256 } of folder ? removal.files : []) {
-      const facts = await fileFacts(folder as Directory, name);
-      if (facts?.sha256 === sha256) removeIfThere(folder as Directory, name);
-    }
-    await folder?.sync();
-    if (folder && log) removeLeftDirectory(folder, log.name, removal.id);
-    return true;
-  } finally {
-    folder?.close();
+  open: OpenSessions,
+  entries: readonly TrashEntry[],
+): Promise<readonly TrashEntry[]> {
+  const carriedOut: TrashEntry[] = [];
+  const undone: TrashEntry[] = [];
+  const paths: (readonly [Directory, string])[] = [];
+  for (const entry of entries) {
+    const { files, folder: path } = entry.removal;
+    const folder = await open.folder(path);
+    const there = folder ? await atOnce(files, ({ name }) => fileFacts(folder, name)) : [];
+    const isSame = (n: number) => there[n]?.sha256 === files[n]?.sha256;
+    const isContinued = there[0] && !isSame(0);
+    (isContinued ? undone : carriedOut).push(entry);
+    if (folder === null || isContinued) continue;
+    paths.push(...files.filter((_, n) => isSame(n)).map(({ name }) => [folder, name] as const));
   }
+  await trash.drop(undone);
+  await bury(carriedOut.map(({ removal }) => removal));
+  for (const [folder, name] of paths) removeIfThere(folder, name);
+  await open.sync();
+  for (const { removal } of carriedOut) {
+    const folder = await open.folder(removal.folder);
+    if (folder) removeLeftDirectory(folder, removal);
+  }
+  return carriedOut;
 }
 
 /** The lock file, and the directory if it was the session's own. Nothing depends on either. */
-function removeLeftDirectory(folder: Directory, logName: string, id: string): void {
+function removeLeftDirectory(folder: Directory, { id, files: [log] }: Removal): void {
   try {
-    removeIfThere(folder, `${logName}.lock`);
+    removeIfThere(folder, `${log?.name}.lock`);
     if (folder.path.endsWith(`/${id}`)) rmdirSync(folder.path);
   } catch {
     // Other sessions are in it, or other files.
@@ -146,139 +209,124 @@ function removeLeftDirectory(folder: Directory, logName: string, id: string): vo
 }
 
 /** Restores a removed session; refuses with SESSION_EXISTS if there is one again. */
-export async function restoreFiles(removing: Removing, key: string): Promise<Removal> {
-  const { host, root } = removing;
-  return Trash.locked(host, root, async (trash) => {
+export async function restoreFiles(removing: Removing, key: string): Promise<void> {
+  await withTrash(removing, async (trash, open) => {
     const entry = (await trash.entries()).find(({ entry }) => entry?.key === key)?.entry;
     if (entry?.removal.state !== "trash" || !trash.isWhole(entry)) {
-      const path = join(root, entry?.removal.id ?? key);
+      const path = join(removing.root, entry?.removal.id ?? key);
       const reason = "the trash does not have all of it";
-      throw new VerbatimError("RESTORE_REFUSED", `${path} is not restored: ${reason}`, {
-        path,
-        reason,
-      });
+      const message = `${path} is not restored: ${reason}`;
+      throw new VerbatimError("RESTORE_REFUSED", message, { path, reason });
     }
+    const { id } = entry.removal;
+    refuseForeign(removing, entry.removal);
     const removal: Removal = { ...entry.removal, state: "restoring" };
-    await refuseForeign(removing, removal);
-    if (await carryBack(removing, trash, { key, removal }, true)) return removal;
-    const message = `${removal.id} is not restored: there is a session of this id again; move it away`;
-    throw new VerbatimError("SESSION_EXISTS", message, { session: removal.id });
+    if (await carryBack(removing, trash, open, { key, removal }, true)) return;
+    const message = `${id} is not restored: there is a session of this id again; move it away`;
+    throw new VerbatimError("SESSION_EXISTS", message, { session: id });
   });
 }
 
 /** Copies the files back, the log last. False, and nothing is changed, if others are in the way. */
 async function carryBack(
-  { host, root, lock, exhume }: Removing,
+  { exhume }: Removing,
   trash: Trash,
-  { key, removal }: TrashEntry,
+  open: OpenSessions,
+  entry: TrashEntry,
   isFirst: boolean,
 ): Promise<boolean> {
-  const [log] = removal.files;
-  const path = join(root, removal.folder);
-  const folder = await host.files.openDirectory(path, { create: true, root });
-  let locked: Locked | undefined;
-  try {
-    locked = await lock(folder, log?.name ?? "");
-    const present = log ? await fileFacts(folder, log.name) : null;
-    if (present && (isFirst || present.sha256 !== log?.sha256)) return false;
-    const names = new Set(folder.names());
-    if (isFirst && removal.files.some(({ name }) => names.has(name))) return false;
-    if (isFirst) await trash.write({ key, removal });
-    for (const [n, { name }] of [...removal.files.entries()].reverse()) {
-      if ((await fileFacts(folder, name)) === null) await trash.giveBack(key, n, folder, name);
-    }
-    await folder.sync();
-    await exhume(removal);
-    await trash.drop(key);
-    return true;
-  } finally {
-    await locked?.close();
-    folder.close();
+  const { folder: path, files } = entry.removal;
+  const [log] = files;
+  const folder = await open.made(path);
+  await open.lock(path, log?.name ?? "");
+  const present = log ? await fileFacts(folder, log.name) : null;
+  if (present && (isFirst || present.sha256 !== log?.sha256)) return false;
+  const names = new Set(folder.names());
+  if (isFirst && files.some(({ name }) => names.has(name))) return false;
+  if (isFirst) await trash.write(entry);
+  for (const [n, { name }] of [...files.entries()].reverse()) {
+    if (!names.has(name)) await trash.giveBack(entry.key, n, folder, name);
   }
+  await open.sync();
+  await exhume(entry.removal);
+  await trash.drop([entry]);
+  return true;
 }
 
 /** Removes a removed session from the trash. */
-export async function purgeFiles(host: Host, root: string, key: string): Promise<void> {
-  await Trash.locked(host, root, (trash) => trash.drop(key));
+export async function purgeFiles({ host, root }: Removing, key: string): Promise<void> {
+  await Trash.locked(host, root, (trash) => trash.drop([{ key }]));
 }
 
 /**
- * Finishes what was interrupted, and removes from the trash what was there for long enough. Returns
- * what was finished and emptied; what another process works on is left to it.
+ * Finishes what was interrupted, and removes from the trash what was there for long enough. What
+ * another process works on is left to it.
  */
 export async function settleTrash(
   removing: Removing,
   nowMs: number,
   onWarning: (warning: string) => void,
-): Promise<readonly Removal[]> {
-  const { host, root } = removing;
-  return Trash.locked(host, root, async (trash) => {
-    const settled: Removal[] = [];
-    const removed: TrashEntry[] = [];
+): Promise<void> {
+  await withTrash(removing, async (trash, open) => {
+    const due: TrashEntry[] = [];
+    const interrupted: TrashEntry[] = [];
     for (const { path, entry } of await trash.entries()) {
       try {
         if (entry === null) throw new Error("it is not a record of a removal");
-        if (!(await settle(removing, trash, entry, nowMs))) continue;
-        settled.push(entry.removal);
-        if (entry.removal.state === "removing") removed.push(entry);
+        const { state, until } = entry.removal;
+        if (state !== "trash") refuseForeign(removing, entry.removal);
+        if (state === "removing") interrupted.push(entry);
+        else if (state === "restoring" && !(await carryBack(removing, trash, open, entry, false)))
+          await trash.write({ ...entry, removal: { ...entry.removal, state: "trash" } });
+        else if (until !== null && Date.parse(until) <= nowMs) due.push(entry);
       } catch (cause) {
-        if (cause instanceof VerbatimError && cause.code === "LOG_LOCKED") continue;
+        if (errnoOf(cause) === "LOG_LOCKED") continue;
         const reason = cause instanceof Error ? cause.message : String(cause);
         onWarning(`${path} is left as it is: ${reason}`);
       }
     }
-    if (removed.length > 0) await removing.clean(removed.map(({ removal }) => removal));
-    await finish(trash, removed);
+    await trash.drop(due);
+    const carriedOut: TrashEntry[] = [];
+    for (let at = 0; at < interrupted.length; at += GROUP_MAX) {
+      const group: TrashEntry[] = [];
+      for (const entry of interrupted.slice(at, at + GROUP_MAX)) {
+        const { folder, files } = entry.removal;
+        const locking = open.lock(folder, files[0]?.name ?? "");
+        if (await locking.then(() => true, ifLocked)) group.push(entry);
+      }
+      carriedOut.push(...(await carryOut(removing, trash, open, group)));
+      await open.close();
+    }
+    if (carriedOut.length > 0) await removing.clean(carriedOut.map(({ removal }) => removal));
+    await finish(trash, carriedOut);
     await trash.dropUnrecorded();
-    return settled;
   });
 }
 
-async function settle(
-  removing: Removing,
-  trash: Trash,
-  entry: TrashEntry,
-  nowMs: number,
-): Promise<boolean> {
-  const { key, removal } = entry;
-  if (removal.state === "trash") {
-    if (removal.until === null || Date.parse(removal.until) > nowMs) return false;
-    await trash.drop(key);
-    return true;
-  }
-  await refuseForeign(removing, removal);
-  if (removal.state === "restoring") {
-    const isBack = await carryBack(removing, trash, entry, false);
-    // It was restored, and continued since: only its files in the trash were still to be removed.
-    if (!isBack && !trash.isWhole(entry)) await trash.drop(key);
-    else if (!isBack) await trash.write({ key, removal: { ...removal, state: "trash" } });
-    return isBack;
-  }
-  const { host, root } = removing;
-  const folder = await openIfAny(host, root, removal.folder);
-  let locked: Locked | undefined;
-  try {
-    locked = await removing.lock(folder, removal.files[0]?.name ?? "");
-    return await carryOut(removing, trash, entry);
-  } finally {
-    await locked?.close();
-    folder?.close();
-  }
+function ifLocked(cause: unknown): false {
+  if (errnoOf(cause) === "LOG_LOCKED") return false;
+  throw cause;
 }
 
 /** A record that we did not write could name any file of the store. */
-async function refuseForeign({ isOwn }: Removing, removal: Removal): Promise<void> {
+function refuseForeign({ filesOf }: Removing, removal: Removal): void {
+  const own = filesOf(removal).filter(({ folder }) => folder === removal.folder);
   for (const { name } of removal.files) {
-    if (await isOwn(removal, name)) continue;
+    if (own.some(({ isOwn }) => isOwn(name))) continue;
     throw new Error(`${JSON.stringify(name)} is no file of ${JSON.stringify(removal.id)}`);
   }
 }
 
-async function openIfAny(host: Host, root: string, folder: string): Promise<Directory | null> {
-  try {
-    return await host.files.openDirectory(join(root, folder), { create: false, root });
-  } catch (cause) {
-    if (errnoOf(cause) === "ENOENT") return null;
-    throw cause;
-  }
+async function withTrash<T>(
+  removing: Removing,
+  work: (trash: Trash, open: OpenSessions) => Promise<T>,
+): Promise<T> {
+  return Trash.locked(removing.host, removing.root, async (trash) => {
+    const open = new OpenSessions(removing);
+    try {
+      return await work(trash, open);
+    } finally {
+      await open.close();
+    }
+  });
 }

@@ -2,7 +2,8 @@
  * Trash: the removed sessions of one store, in `.verbatim/trash` of its root. Format:
  * docs/formats/trash.md.
  *
- * - A removal is decided by its record, which is durable before anything is removed, and goes last.
+ * - A removal is decided by its record, which is durable before anything is removed. Without it, files
+ *   in the trash are left over.
  * - Files are copied, not renamed: a writer that has the old file open notices that it is gone, and
  *   acknowledges nothing more.
  * - The lock of the trash is held for every change in it.
@@ -25,6 +26,8 @@ import { type Pin, pinFields, readPin } from "../../trust/proof/pin.ts";
 const TRASH_PATH = ".verbatim/trash";
 const RECORD = ".json";
 const LOCK_WAIT_MS = 10_000;
+/** A disk syncs several files in about the time of one. */
+const SYNCS_AT_ONCE = 8;
 
 export interface RemovedFile {
   readonly name: string;
@@ -142,14 +145,17 @@ export class Trash {
     });
   }
 
-  /** Removes a removal's files, then its record. */
-  async drop(key: string): Promise<void> {
-    for (const name of this.#directory.names()) {
-      if (name.startsWith(`${key}.`) && name !== key + RECORD) this.#directory.remove(name);
+  /** Removes the records of removals, then their files: a record never lacks what it promises. */
+  async drop(removals: readonly { readonly key: string }[]): Promise<void> {
+    if (removals.length === 0) return;
+    const keys = new Set(removals.map(({ key }) => key));
+    const names = this.#directory.names().filter((name) => keys.has(keyOf(name)));
+    for (const isRecord of [true, false]) {
+      for (const name of names.filter((each) => each.endsWith(RECORD) === isRecord)) {
+        removeIfThere(this.#directory, name);
+      }
+      await this.#directory.sync();
     }
-    await this.#directory.sync();
-    removeIfThere(this.#directory, key + RECORD);
-    await this.#directory.sync();
   }
 
   /** Removes files without a record: they were copied by a process that was killed. */
@@ -172,6 +178,21 @@ const FILE = /^\d{8}T\d{6}-[0-9a-f]{8}\.(\d+|\d+\.tmp|json\.tmp)$/;
 
 function keyOf(name: string): string {
   return name.slice(0, name.indexOf("."));
+}
+
+/** Works on several at once; all have ended when it resolves, or throws. */
+export async function atOnce<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const rest = items.entries();
+  const workers = Array.from({ length: SYNCS_AT_ONCE }, async () => {
+    for (const [n, item] of rest) results[n] = await work(item);
+  });
+  const failure = (await Promise.allSettled(workers)).find(({ status }) => status === "rejected");
+  if (failure?.status === "rejected") throw failure.reason;
+  return results;
 }
 
 /** A name for a removal; later ones sort after earlier ones. */
