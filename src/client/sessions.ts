@@ -4,7 +4,7 @@ import { checkKind, checkOptions, checkWhole, type OptionKinds } from "../core/b
 import { parseExactly } from "../core/base/exact-numbers.ts";
 import type { SessionFinds } from "./find-shapes.ts";
 import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
-import type { NotesRequest, SessionNotesItem } from "./note-shapes.ts";
+import type { NoteChanges, NoteOptions, SessionNotes } from "./note-shapes.ts";
 import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { RetentionReport } from "./retention-shapes.ts";
@@ -137,7 +137,7 @@ const MARKDOWN: OptionKinds<MarkdownChoices> = {
   tools: "boolean",
   metadata: "boolean",
 };
-const NOTED: OptionKinds<NotesRequest> = {
+const NOTED: OptionKinds<NoteChanges> = {
   starred: "boolean",
   title: "any",
   tags: "object",
@@ -315,23 +315,23 @@ export class SessionsClient {
   }
 
   /** The notes of the user who runs the server. */
-  async notes(id: string): Promise<SessionNotesItem> {
+  async notes(id: string): Promise<SessionNotes> {
     return this.#requester.json(pathOf(id, "notes"));
   }
 
-  /** Replaces them: those of the session, or of the entry that begins at an offset. */
-  async setNotes(
+  /** Changes those on the session, or on the entry that begins at an offset. */
+  async annotate(
     id: string,
-    notes: NotesRequest,
-    options: { readonly entry?: number } = {},
-  ): Promise<SessionNotesItem> {
-    checkOptions("setNotes", notes, NOTED);
-    checkOptions("setNotes", options, { entry: "count" });
+    changes: NoteChanges,
+    options: NoteOptions = {},
+  ): Promise<SessionNotes> {
+    checkOptions("annotate", changes, NOTED);
+    checkOptions("annotate", options, { entry: "count" });
     return this.#requester.json(pathOf(id, "notes"), {
-      method: "PUT",
+      method: "PATCH",
       query: { ...options },
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(notes),
+      body: JSON.stringify(changes),
     });
   }
 

@@ -20,7 +20,13 @@ export type {
   InsightSessions,
   Insights,
 } from "../client/insight-shapes.ts";
-export type { EntryNotesItem, NotesRequest, SessionNotesItem } from "../client/note-shapes.ts";
+export type {
+  EntryNotes,
+  NoteChanges,
+  NoteOptions,
+  NoteState,
+  SessionNotes,
+} from "../client/note-shapes.ts";
 export type {
   Exchange,
   ExchangeColumns,

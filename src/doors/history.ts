@@ -25,6 +25,13 @@ export function openHistory(options: HistoryOptions = {}): History {
   return historyOf(nodeHost, options);
 }
 
+export type {
+  EntryNotes,
+  NoteChanges,
+  NoteOptions,
+  NoteState,
+  SessionNotes,
+} from "../client/note-shapes.ts";
 export type { DirectoryErrors, HistoryErrors, VerifyErrors } from "../core/base/errors.ts";
 export { HistoryError as VerbatimError } from "../core/base/published-errors.ts";
 export type { Role } from "../core/model/entry.ts";
@@ -42,7 +49,6 @@ export type { RestoredFile } from "../guard/restore.ts";
 export type { GuardPass } from "../guard/root-guard.ts";
 export type { DoctorFinding } from "../history/doctor.ts";
 export type { History } from "../history/history.ts";
-export type { NoteChanges, NotedSession, NoteOptions } from "../history/notes.ts";
 export type {
   Cancellable,
   DoctorOptions,
@@ -73,8 +79,6 @@ export type { ListedSession } from "../history/session-list.ts";
 export type { SharedLink } from "../history/shares.ts";
 export type { HistoryUsage, UsageGroup } from "../history/usage.ts";
 export type { HistoryVerdict } from "../history/verdicts.ts";
-export type { NotedEntry, NoteState } from "../sessions/notes/note-state.ts";
-export type { FoundEntryNotes } from "../sessions/notes/noted-entries.ts";
 export type { VerifyReport } from "../trust/judge/report.ts";
 export type { FoundRange as Found, SignedHead } from "../trust/proof/checkpoint.ts";
 export type { Reason } from "../trust/proof/disclosure/statement.ts";

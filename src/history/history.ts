@@ -6,12 +6,12 @@
  * - A method loads its module when it is called. A process that lists does not load signing.
  */
 
+import type { NoteChanges, NoteOptions, SessionNotes } from "../client/note-shapes.ts";
 import { badArgument, checkKind } from "../core/base/choice.ts";
 import type { Host } from "../core/base/host.ts";
 import type { RestoredFile } from "../guard/restore.ts";
 import type { GuardPass } from "../guard/root-guard.ts";
 import type { DoctorFinding } from "./doctor.ts";
-import type { NoteChanges, NotedSession, NoteOptions } from "./notes.ts";
 import {
   checkCall,
   DOCTOR_OPTIONS,
@@ -96,7 +96,7 @@ export interface History {
   /** Takes a session out of the trash; else writes a copy of the guard back to its agent. */
   restore(session: string, options?: RestoreOptions): Promise<RestoredFile>;
   /** Your own notes on a session and its entries: stars, titles, tags and notes. */
-  notes(session: string): Promise<NotedSession>;
+  notes(session: string): Promise<SessionNotes>;
   /** Changes them, in a file of your own: the session's file stays as it is. */
   annotate(session: string, changes: NoteChanges, options?: NoteOptions): Promise<void>;
 }
@@ -235,10 +235,10 @@ class OpenedHistory implements History {
     return restoreSession(this.#places, session, options);
   }
 
-  async notes(session: string): Promise<NotedSession> {
+  async notes(session: string): Promise<SessionNotes> {
     checkKind("session", session, "text");
-    const { sessionNotes } = await import("./notes.ts");
-    return sessionNotes(this.#places, session);
+    const { notesOf } = await import("./notes.ts");
+    return notesOf(this.#places, session);
   }
 
   async annotate(session: string, changes: NoteChanges, options: NoteOptions = {}): Promise<void> {

@@ -1,5 +1,6 @@
 /** Options: what the methods of a history take, checked when they are called. */
 
+import type { NoteOptions } from "../client/note-shapes.ts";
 import {
   badOption,
   checkChoice,
@@ -10,7 +11,6 @@ import {
 import { SESSION_STATUSES, type SessionStatus } from "../core/model/summary.ts";
 import { SESSION_SORTS, type SessionSort } from "../dialects/session-row.ts";
 import { type CheckpointProfile, LEGACY_PROFILE } from "../trust/proof/envelopes.ts";
-import type { NoteOptions } from "./notes.ts";
 import type { HistoryOptions } from "./places.ts";
 
 /** What every method takes that may run for long. */

@@ -66,7 +66,7 @@ export async function* searchEntries(
   try {
     await againIfDamaged(() => update(places, index, stores, options));
     const { host, onWarning } = places;
-    const marksOf = await listedMarks(host, query, stores, {
+    const marks = await listedMarks(host, query, stores, {
       onWarning,
       ...(signal && { signal }),
     });
@@ -77,7 +77,7 @@ export async function* searchEntries(
       const asked: FindEntriesOptions<FoundStore> = {
         places: stores,
         isWanted: isChosen,
-        marksOf,
+        marks,
         after,
         limit: room,
         examinedMax: EXAMINED,

@@ -82,7 +82,10 @@ test("--tag and --starred mean the same sessions on every command with filters",
     assert.deepEqual(short(Object.values(report.rows ?? []).map((row) => row.session)), wanted);
   }
   const none = await ids("ls", "--tag", "none");
-  assert.deepEqual([none.ids, none.stderr], [[], "no session fits the filters\n"]);
+  const reason = "no sessions of the tag none; sessions have these tags: area/ui, bug\n";
+  assert.deepEqual([none.code, none.ids, none.stderr], [0, [], reason]);
+  const both = await ids("ls", "--tag", "area/ui", "--starred");
+  assert.deepEqual([both.ids, both.stderr], [[], "no session fits the filters\n"]);
 });
 
 test("search finds the user's notes, and tag: in a query means the user's tags", async () => {
@@ -114,12 +117,17 @@ test("search finds the user's notes, and tag: in a query means the user's tags",
   assert.deepEqual(await hits("webhook -tag:bug"), [[0, false]]);
   assert.deepEqual(await hits("webhook role:user -tag:area/ui tag:bug"), [[1, false]]);
   assert.deepEqual(await hits("tag:bu"), []);
+  assert.deepEqual(await hits("webhook role:user starred:true"), [[1, false]]);
+  assert.deepEqual(await hits("webhook role:user -starred:true"), [
+    [0, false],
+    [2, false],
+  ]);
   assert.deepEqual((await hits("tag:area/ui")).length, 2);
 
   const { stdout } = await user.run(["search", "retries"]);
   assert.match(
     stdout,
-    /\n {2}Claude Code · app · your note\n {4}The webhook: ask Ada .*2J about retries\n/,
+    /\n {2}Claude Code · app · your note\n {4}The webhook: ask Ada .*2J about retries #bug #area\/ui\n/,
   );
   assert.ok(!stdout.includes("\u001b"));
 });

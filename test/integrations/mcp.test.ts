@@ -199,16 +199,16 @@ test("lists and searches take the user's tags and stars, and search finds the us
   expect(await sessions("list_sessions", { tag: "soup" })).toEqual(soups);
   expect(await sessions("list_sessions", { tag: "soup", starred: true })).toEqual(["cook-2"]);
   expect(await sessions("list_sessions", { tag: "sou" })).toEqual([]);
-  expect(await sessions("search_sessions", { query: "dish", tag: "soup" })).toEqual([
+  expect(await sessions("search_sessions", { query: "dish tag:soup" })).toEqual([
     "cook-4",
     ...soups,
   ]);
-  expect(await sessions("search_sessions", { query: "dish", starred: true })).toEqual(["cook-2"]);
+  expect(await sessions("search_sessions", { query: "dish starred:true" })).toEqual(["cook-2"]);
   expect(await sessions("search_sessions", { query: "dish tag:soup -tag:no" })).toHaveLength(3);
 
   const first = await answer<SearchAnswer>("search_sessions", { query: "dish", limit: 1 });
   expect(first.hits).toMatchObject([
-    { session: "cook-4", isNote: true, snippet: "A «dish» for Ada" },
+    { session: "cook-4", isNote: true, snippet: "A «dish» for Ada #soup" },
   ]);
   const rest = await answer<SearchAnswer>("search_sessions", { query: "dish", cursor: first.next });
   expect(rest.hits.map(({ session }) => session).sort()).toEqual(cooks());

@@ -205,20 +205,17 @@ async function* markdownPieces(source: ExportSource): AsyncGenerator<string> {
   const { options } = run;
   const [thinking, tools] = [options.thinking === true, options.tools !== false];
   if (isOneOfMany) yield `${isFirst ? "" : "\n"}# ${session.id}\n\n`;
-  const notes = options.notes ? await notesOf(session, run) : null;
-  if (notes !== null) yield notes.head;
+  const { exportedNotes } = await import("./exported-notes.ts");
+  const { head, after } = await exportedNotes(session, run, "md");
+  yield head;
   yield* documentOf(session, {
-    ...(notes && { after: notes.after }),
+    after,
     thinking,
     toolDetails: tools,
     assistantMetadata: options.metadata !== false,
     renderEntry: (entry) => renderEntry(entry, { thinking, tools }),
     onBadLine: badLines.add,
   });
-}
-
-async function notesOf(session: Session, run: Run) {
-  return (await import("./exported-notes.ts")).exportedNotes(session, run, "md");
 }
 
 async function* jsonLines(source: ExportSource): AsyncGenerator<string> {

@@ -1,10 +1,9 @@
 /** Exported notes: the user's own notes in a document that others read, only on request. */
 
+import type { NoteState } from "../../client/note-shapes.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import type { NoteState } from "../../sessions/notes/note-state.ts";
-import { findNoted } from "../../sessions/notes/noted-entries.ts";
-import { NOTHING_NOTED } from "../../sessions/notes/notes-book.ts";
 import { readNotes } from "../../sessions/notes/notes-file.ts";
+import { sessionNotes } from "../../sessions/notes/session-notes.ts";
 import { html } from "../../sessions/render/html/markup.ts";
 import type { Session } from "../../sessions/store/session.ts";
 import { type Run, UsageError } from "../command/command.ts";
@@ -16,44 +15,39 @@ export interface ExportedNotes {
   after(start: number): string;
 }
 
-/** Null without `--notes`. Refuses with NOTES_REFUSED. */
+const NOTHING: ExportedNotes = { head: "", after: () => "" };
+
+/** Nothing without `--notes`. Refuses with NOTES_REFUSED. */
 export async function exportedNotes(
   session: Session,
   { options }: Run,
   format: "md" | "html",
-): Promise<ExportedNotes | null> {
-  if (options.notes !== true) return null;
+): Promise<ExportedNotes> {
+  if (options.notes !== true) return NOTHING;
   if (format === "html" && options.redact !== "none") {
     throw new UsageError("notes are not masked: add --redact none, or leave out --notes");
   }
-  const place = { dialect: session.dialect.name, root: session.root };
-  const notes = readNotes().of(place, session.id) ?? NOTHING_NOTED;
-  const entries = await findNoted(nodeHost, session, notes.entries);
+  const { entries, ...notes } = await sessionNotes(nodeHost, readNotes(), session);
   const textOf = format === "md" ? markdownNote : htmlNote;
   const changed = entries.filter(({ isChanged }) => isChanged);
   const head = [
     ...(notes.at === null ? [] : [textOf("Note on the session", notes)]),
-    ...changed.map((each) => textOf("Note on a line that has changed", each)),
+    ...changed.map((entry) => textOf("Note on a line that has changed", entry)),
   ];
-  const byStart = new Map(
-    entries.filter((each) => !each.isChanged).map((each) => [each.start, each]),
-  );
+  const byStart = new Map(entries.map((entry) => [entry.start, entry]));
   return {
     head: head.join(""),
     after(start) {
-      const note = byStart.get(start);
-      return note === undefined ? "" : textOf("Note on this entry", note);
+      const entry = byStart.get(start);
+      return !entry || entry.isChanged ? "" : textOf("Note on this entry", entry);
     },
   };
 }
 
 function linesOf({ starred, title, tags, note }: NoteState): string[] {
-  const facts = [
-    ...(starred ? ["★"] : []),
-    ...((title ?? "") ? [title ?? ""] : []),
-    ...tags.map((tag) => `#${tag}`),
-  ];
-  return [...(facts.length > 0 ? [facts.join(" ")] : []), ...(note?.split("\n") ?? [])];
+  const facts = [starred && "★", title, ...tags.map((tag) => `#${tag}`)].filter(Boolean).join(" ");
+  const lines = note?.split("\n") ?? [];
+  return facts === "" ? lines : [facts, ...lines];
 }
 
 function markdownNote(name: string, note: NoteState): string {

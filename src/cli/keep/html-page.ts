@@ -56,16 +56,16 @@ async function* piecesOf(
   items: Items,
   session: Session,
   outline: OutlineFold,
-  notes: ExportedNotes | null,
+  notes: ExportedNotes,
 ) {
   const { dialect } = session;
-  yield page.head() + (notes?.head ?? "");
+  yield page.head() + notes.head;
   for await (const item of usageOnce<Item>(items)) {
     if ("kind" in item) {
       const tools = toolViews(dialect.reading.tools, item.parts);
       const results = dialect.reading.resultViews?.(item.native) ?? [];
       outline.add(item, item.start, null); // First: the page asks it for the lines of edits.
-      yield page.entry({ ...item, tools, results }) + (notes?.after(item.start) ?? "");
+      yield page.entry({ ...item, tools, results }) + notes.after(item.start);
     } else yield page.badLines(item);
   }
   yield page.foot({ tornBytes: await tornBytesOf(session) });

@@ -6,7 +6,7 @@
 import { ChosenSessions, keyOf, type SessionFilter } from "../../history/chosen-sessions.ts";
 import { type FoundStore, findStores, type StoreLookup } from "../../sessions/list/find-stores.ts";
 import { listPage } from "../../sessions/list/list-page.ts";
-import { isAgentMeant, isKnownAgent, knownAgents } from "../../sessions/list/whose.ts";
+import { isAgentMeant, isKnownAgent, knownAgents, senderOf } from "../../sessions/list/whose.ts";
 import { type SessionLine, summaryOf } from "../../sessions/store/list.ts";
 import type { SessionSummary } from "../../sessions/store/store-api.ts";
 import { type Io, type OptionValue, type Run, textOption, UsageError } from "../command/command.ts";
@@ -108,13 +108,16 @@ export async function tellNoStores(where: StoreLookup, io: Io): Promise<void> {
 }
 
 const NAMES_LISTED_MAX = 40;
+/** Filters by one name of many. */
+const NAMED = ["project", "tag", "machine", "user"] as const;
 
 /** What the filters of a command mean, and why nothing is shown. */
 export class ShownSessions {
   readonly #choice: SessionChoice;
   readonly #chosen: ChosenSessions;
   readonly #agents = new Set<string>();
-  readonly #projects = new Set<string>();
+  /** What there is to choose from, by the filter. */
+  readonly #names = new Map(NAMED.map((filter) => [filter as string, new Set<string>()]));
   #isAgentKnown: boolean;
   hidden = 0;
 
@@ -133,6 +136,10 @@ export class ShownSessions {
 
   /** The stores that may have sessions of the agent. */
   storesOf(stores: readonly FoundStore[]): FoundStore[] {
+    for (const { machine, user } of stores.flatMap(({ root }) => senderOf(root) ?? [])) {
+      this.#names.get("machine")?.add(machine);
+      this.#names.get("user")?.add(user);
+    }
     return this.#chosen.storesOf(stores);
   }
 
@@ -143,26 +150,29 @@ export class ShownSessions {
 
   /** Why nothing is shown; throws wrong usage if there is no such agent. */
   whyNone(): string | null {
-    const { agent, project, since, until, model, tag, starred } = this.#choice;
+    const { agent } = this.#choice;
     if (!this.#isAgentKnown && !isKnownAgent(agent ?? "")) {
       const names = [...[...this.#agents].sort(), ...knownAgents()].slice(0, NAMES_LISTED_MAX);
       throw new UsageError(`no agent is called ${agent}; known are ${names.join(", ")}`);
     }
-    if (project === undefined || (since ?? until ?? model ?? tag ?? starred) !== undefined) {
-      const given = FILTERS.filter((name) => this.#choice[name] !== undefined);
-      if (given.length === 0) return null;
-      return given.join() === "agent" ? `no sessions of ${agent}` : "no session fits the filters";
-    }
-    const names = [...this.#projects].sort().slice(0, NAMES_LISTED_MAX);
-    const others = names.length > 0 ? `; sessions have these projects: ${names.join(", ")}` : "";
-    return `no sessions of the project ${project}${others}`;
+    const [filter, ...others] = FILTERS.filter((name) => this.#choice[name] !== undefined);
+    if (filter === undefined) return null;
+    const names = this.#names.get(filter);
+    if (filter === "agent" && others.length === 0) return `no sessions of ${agent}`;
+    if (names === undefined || others.length > 0) return "no session fits the filters";
+    const listed = [...names].sort().slice(0, NAMES_LISTED_MAX).join(", ");
+    const meant = `no sessions of the ${filter} ${this.#choice[filter]}`;
+    if (listed !== "") return `${meant}; sessions have these ${filter}s: ${listed}`;
+    const isSender = filter === "machine" || filter === "user";
+    return isSender ? `${meant}; --root names the data directory of a server` : meant;
   }
 
   #isShown(line: SessionLine): boolean {
     const { agent, isAll } = this.#choice;
     const session = summaryOf(line);
     if (session.agent !== null) this.#agents.add(session.agent);
-    if (session.project !== null) this.#projects.add(session.project);
+    if (session.project !== null) this.#names.get("project")?.add(session.project);
+    for (const tag of session.tags) this.#names.get("tag")?.add(tag);
     if (agent !== undefined && isAgentMeant(session, agent)) this.#isAgentKnown = true;
     if (!this.#chosen.has(session)) return false;
     if (isAll || !this.#chosen.isSubagents(session)) return true;

@@ -188,8 +188,8 @@ async function printHits(
 ): Promise<number> {
   const filters = [...query.filters, ...timeFilter("since", since), ...timeFilter("until", until)];
   const onWarning = (warning: string) => io.err(`warning: ${warning}`);
-  const marksOf = await listedMarks(nodeHost, query, places, { onWarning });
-  const found = await sortedEntries(index, { ...query, filters }, places, order, marksOf);
+  const marks = await listedMarks(nodeHost, query, places, { onWarning });
+  const found = await sortedEntries(index, { ...query, filters }, places, order, marks);
   const entries = isChosen ? found.filter(({ place, id }) => isChosen(place, id)) : found;
   const short = isJson || !io.isTerminal ? null : await shortIdsOf(index, places);
   const sessions = new KnownNames(nodeHost);

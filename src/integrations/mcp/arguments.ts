@@ -34,8 +34,6 @@ function oneOf<V extends string>(values: readonly V[], description: string): Sch
 const flag = (description: string) => describeSchema(boolean, description);
 const dialect = oneOf(READ_DIALECT_NAMES, "only sessions of this dialect");
 const session = name("a session's id, or the beginning of one when only one session has it");
-const tag = name("only sessions with this tag, of the user's notes or their own");
-const starred = flag("only sessions that the user starred");
 const cursor = name("`next` of the previous result, to continue from there");
 
 export const LIST_ARGUMENTS = partly(
@@ -45,8 +43,8 @@ export const LIST_ARGUMENTS = partly(
     dialect,
     agent: name("only sessions of this agent or directive"),
     status: oneOf(SESSION_STATUSES, "only sessions with this status"),
-    tag,
-    starred,
+    tag: name("only sessions with this tag, of the user's notes or their own"),
+    starred: flag("only sessions that the user starred"),
   },
   [],
 );
@@ -55,12 +53,11 @@ export const SEARCH_ARGUMENTS = partly(
   {
     query: name(
       'words that must all stand in one entry; "a phrase", begin*, -not; filters agent: model: ' +
-        "role: tool: since: until: dialect: session: tag:; the user's notes are searched, too",
+        "role: tool: since: until: dialect: session: tag: starred:true; the user's notes are " +
+        "searched, too",
     ),
     limit: whole(1, ITEMS_MAX, "maximum number of entries; default 20"),
     cursor,
-    tag,
-    starred,
   },
   ["query"],
 );

@@ -11,7 +11,6 @@ import { findStores, type StoreLookup } from "../../sessions/list/find-stores.ts
 import { listPage } from "../../sessions/list/list-page.ts";
 import type { FoundSession } from "../../sessions/list/session-place.ts";
 import { freshenIndex, HURRIED } from "../../sessions/search/freshen-index.ts";
-import type { QueryFilter } from "../../sessions/search/query.ts";
 import { againIfDamaged, SearchIndex } from "../../sessions/search/search-index.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../sessions/search/search-page.ts";
 import { listedMarks } from "../../sessions/search/session-marks.ts";
@@ -76,19 +75,12 @@ const FRESHEN_MS_MAX = 20_000;
  */
 export async function searchTool(
   parts: McpParts,
-  {
-    query: text,
-    limit = LIMIT_DEFAULT,
-    cursor,
-    tag,
-    starred,
-  }: TypeOfSchema<typeof SEARCH_ARGUMENTS>,
+  { query: text, limit = LIMIT_DEFAULT, cursor }: TypeOfSchema<typeof SEARCH_ARGUMENTS>,
   signal: AbortSignal,
 ): Promise<object> {
   const { host, onWarning } = parts;
   const onFailure = (id: string) => onWarning(`${id} could not be read and searched`);
-  const typed = understandQuery(text, parts.nowMs());
-  const query = { ...typed, filters: [...typed.filters, ...markFilters(tag, starred)] };
+  const query = understandQuery(text, parts.nowMs());
   const after = cursor === undefined ? null : entryIn(cursor);
   const places = await findStores(parts.where);
   const options = { places, after, limit, examinedMax: EXAMINED_MAX };
@@ -100,8 +92,8 @@ export async function searchTool(
       // Later pages are of the same moment: only the first one updates the index.
       const isComplete = after !== null || (await freshenIndex(host, index, places, update));
       signal.throwIfAborted();
-      const marksOf = await listedMarks(host, query, places, { signal, onWarning });
-      const { hits, next } = await searchPage(host, index, query, { ...options, marksOf });
+      const marks = await listedMarks(host, query, places, { signal, onWarning });
+      const { hits, next } = await searchPage(host, index, query, { ...options, marks });
       return { hits: hits.map(searchHit), next: next === null ? null : String(next), isComplete };
     });
   } finally {
@@ -115,13 +107,6 @@ function searchHit({ id, place, start, end, role, at, tools, snippet, note }: Se
   const { dialect } = place;
   const isNote = note !== null;
   return { session: id, dialect, start, end, role, at, tools, isNote, snippet: text };
-}
-
-function markFilters(tag: string | undefined, starred: boolean | undefined): QueryFilter[] {
-  return [
-    ...(tag === undefined ? [] : [{ by: "tag" as const, value: tag, isNot: false }]),
-    ...(starred ? [{ by: "starred" as const, value: "true" as const, isNot: false }] : []),
-  ];
 }
 
 function entryIn(cursor: string): number {

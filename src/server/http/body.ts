@@ -133,6 +133,16 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
   });
 }
 
+/** The complete body, which must be JSON. */
+export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const bytes = await readBody(request, bytesMax);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw badRequest("the body", "is not JSON");
+  }
+}
+
 /** Node decodes `chunked` and leaves every other coding in the body (20.20). */
 function codingRefused(): VerbatimError {
   return new VerbatimError(
@@ -145,7 +155,7 @@ function codingRefused(): VerbatimError {
 function tooLarge(bytesMax: number): VerbatimError {
   return new VerbatimError(
     "BODY_TOO_LARGE",
-    `the body is larger than ${bytesMax} bytes; send it in several appends`,
+    `the body is larger than ${bytesMax} bytes; send less, or in several appends`,
     { bytesMax },
   );
 }

@@ -42,7 +42,7 @@ import { type OpenMounts, ownerOf } from "./mounts.ts";
 import { type MountName, OPEN_PATH, OPENAPI_PATH, STREAM_ROOT } from "./paths.ts";
 
 const OWN_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-const METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
+const METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 const REQUEST_HEADERS = [
   "Content-Type",

@@ -20,7 +20,6 @@ import {
   type RowCount,
   readIds,
   readPage,
-  readTagged,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { programSessions } from "../../sessions/list/waiting-hooks.ts";
@@ -31,9 +30,9 @@ import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore } from "./roots.ts";
 import {
   MISSING_VERDICT,
+  markedRows,
   mayHave,
   missingRow,
-  notedSessions,
   placeKey,
   type RowRequest,
   rowFilterOf,
@@ -114,11 +113,11 @@ export async function listPage(
   const isComplete = cursor === null ? await service.freshen() : service.isSettled;
   const open = openStores(service, wanted);
   const { book } = service.notes;
-  const hasNoted = wanted.tag || wanted.starred || wanted.hasFacets;
+  const needsMarks = wanted.tag || wanted.starred || wanted.hasFacets;
   const asked = {
     ...wanted,
     records: await hookRecords(catalog, open),
-    ...(hasNoted && { noted: await notedSessions(catalog, open, book) }),
+    ...(needsMarks && { marked: await markedRows(catalog, open, book) }),
   };
   const stores = service.roots.stores().filter((store) => isAsked(store, asked));
   const gone = new Map<ServedStore, string[]>();
@@ -196,33 +195,29 @@ async function facetsFor(service: SessionService, asked: ListRequest): Promise<S
   const { book } = service.notes;
   return {
     ...(await facetsOf(catalog, stores, missing, { asked, book })),
-    ...(await noteFacets(catalog, stores, asked, book)),
+    ...(await markFacets(catalog, stores, asked)),
   };
 }
 
 /** Tags, and how many have a star: of sessions, where the other facets are of their columns. */
-async function noteFacets(
+async function markFacets(
   catalog: Catalog,
   stores: readonly ServedStore[],
   asked: ListRequest,
-  book: NotesBook,
 ): Promise<Pick<SessionFacets, "tags" | "starred">> {
   const { tag, starred } = asked;
   const open = { ...asked, tag: null, starred: false };
   const tags = new Choices();
   const stars = new Choices();
   for (const store of stores.filter((each) => isAsked(each, asked))) {
-    const ids = (asked.noted?.get(placeKey(store)) ?? []).map(({ id }) => id);
-    const hasOwn = dialectNamed(store.dialect).program === undefined;
-    if (ids.length === 0 && !hasOwn) continue;
-    const filter = rowFilterOf(store, open);
-    const found = await readTagged(catalog, store.dialect, store.root, filter, { ids, hasOwn });
-    for (const { row, cost } of found) {
-      const noted = book.row(store, row);
-      if (!isListed(open, noted, agentOf({ ...row, dialect: store.dialect }))) continue;
+    const marked = asked.marked?.get(placeKey(store)) ?? [];
+    if (marked.length === 0) continue;
+    const ids = await readIds(catalog, store.dialect, store.root, rowFilterOf(store, open));
+    for (const { row, cost } of marked.filter(({ row: { id } }) => ids.has(id))) {
+      if (!isListed(open, row, agentOf({ ...row, dialect: store.dialect }))) continue;
       const count = { sessions: 1, cost };
-      if (!starred || noted.starred) for (const each of noted.tags) tags.add(each, count);
-      if (noted.starred && (!tag || noted.tags.includes(tag))) stars.add("true", count);
+      if (!starred || row.starred) for (const each of row.tags) tags.add(each, count);
+      if (row.starred && (!tag || row.tags.includes(tag))) stars.add("true", count);
     }
   }
   return { tags: tags.largest(), starred: stars.largest() };

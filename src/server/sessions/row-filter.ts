@@ -8,16 +8,17 @@ import { dialectNamed } from "../../dialects/all.ts";
 import { labelOf } from "../../dialects/registry.ts";
 import type { SessionRow, SortKey } from "../../dialects/session-row.ts";
 import type { Catalog } from "../../sessions/catalog/catalog.ts";
-import type { ListFilter } from "../../sessions/catalog/page.ts";
+import { isListed, type ListFilter } from "../../sessions/catalog/page.ts";
 import {
   type PageRow,
   type PageSort,
   type RowFilter,
   readIds,
+  readTagged,
 } from "../../sessions/catalog/page-rows.ts";
 import type { FoundStore } from "../../sessions/list/find-stores.ts";
 import { isSenderMeant, projectFilter, UNNAMED_AGENT } from "../../sessions/list/whose.ts";
-import type { NotesBook, SessionNotes } from "../../sessions/notes/notes-book.ts";
+import type { NotesBook } from "../../sessions/notes/notes-book.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import type { Query } from "./query.ts";
 
@@ -26,14 +27,12 @@ export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly withoutSubagents: boolean;
   /** Sessions that are listed as another one, by `placeKey`: records of hooks. */
   readonly records?: ReadonlyMap<string, readonly string[]>;
-  /** Sessions with notes of the user, by `placeKey`: `tag` and `starred` need them. */
-  readonly noted?: ReadonlyMap<string, readonly NotedId[]>;
+  /** `tag` and `starred` need them. */
+  readonly marked?: MarkedRows;
 }
 
-interface NotedId {
-  readonly id: string;
-  readonly notes: SessionNotes;
-}
+/** Sessions as the user's notes show them, by `placeKey` of their store. */
+export type MarkedRows = ReadonlyMap<string, readonly Pick<PageRow, "row" | "cost">[]>;
 
 /** Which sessions a list or a search is about. */
 export function sessionFilterIn(query: Query) {
@@ -52,22 +51,24 @@ export function sessionFilterIn(query: Query) {
   };
 }
 
-/** The sessions of these stores that the user has noted something about. */
-export async function notedSessions(
+/** The sessions of these stores with tags of their own, or with notes of the user. */
+export async function markedRows(
   catalog: Catalog,
   stores: readonly FoundStore[],
   book: NotesBook,
-): Promise<Map<string, NotedId[]>> {
-  const noted = new Map<string, NotedId[]>();
-  for (const store of stores.filter((each) => !book.isEmpty && book.mayHave(each))) {
-    const ids = [...(await readIds(catalog, store.dialect, store.root, {}))];
-    const found = ids.flatMap((id) => {
-      const notes = book.of(store, id);
-      return notes === null ? [] : [{ id, notes }];
-    });
-    if (found.length > 0) noted.set(placeKey(store), found);
+): Promise<MarkedRows> {
+  const marked = new Map<string, Pick<PageRow, "row" | "cost">[]>();
+  for (const store of stores) {
+    const { dialect, root } = store;
+    const all = book.mayHave(store) ? await readIds(catalog, dialect, root, {}) : [];
+    const ids = [...all].filter((id) => book.of(store, id) !== null);
+    const hasOwn = dialectNamed(dialect).program === undefined;
+    if (ids.length === 0 && !hasOwn) continue;
+    const rows = await readTagged(catalog, dialect, root, { ids, hasOwn });
+    const shown = rows.map(({ row, cost }) => ({ row: book.row(store, row), cost }));
+    marked.set(placeKey(store), shown);
   }
-  return noted;
+  return marked;
 }
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -93,9 +94,8 @@ export function placeKey({ dialect, root }: FoundStore): string {
 
 export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
   const { since, until, status, agent, project, model, verdict, tag, starred } = asked;
-  const noted = asked.noted?.get(placeKey(store)) ?? [];
-  const idsOf = (isOne: (notes: SessionNotes) => boolean) =>
-    noted.filter(({ notes }) => isOne(notes)).map(({ id }) => id);
+  const marked = asked.marked?.get(placeKey(store)) ?? [];
+  const withMarks = marked.filter(({ row }) => isListed({ tag, starred }, row));
   const { program } = dialectNamed(store.dialect);
   const isOwn = agent && program === undefined;
   return {
@@ -109,8 +109,7 @@ export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
     // Other programs' children are sessions of their own, as `verbatim ls` has it.
     withoutSubagents: asked.withoutSubagents && program !== undefined && !program.hasForks,
     without: asked.records?.get(placeKey(store)) ?? null,
-    ids: starred ? idsOf((notes) => notes.starred) : null,
-    tag: tag ? { value: tag, ids: idsOf(({ tags }) => tags.includes(tag)) } : null,
+    ids: tag || starred ? withMarks.map(({ row }) => row.id) : null,
   };
 }
 

@@ -6,12 +6,10 @@ import type {
   ToolReport,
 } from "../../client/search-shapes.ts";
 import type { SessionItem } from "../../client/session-shapes.ts";
-import { readTagged } from "../../sessions/catalog/page-rows.ts";
 import { isAbsence } from "../../sessions/list/session-window.ts";
-import type { MarksOf } from "../../sessions/search/find-entries.ts";
 import { ENTRY_KINDS, type QueryFilter, type SearchQuery } from "../../sessions/search/query.ts";
 import { type SearchHit, searchPage, understandQuery } from "../../sessions/search/search-page.ts";
-import { MarkTable, needsMarks } from "../../sessions/search/session-marks.ts";
+import { marksOf, needsMarks, type SessionMarks } from "../../sessions/search/session-marks.ts";
 import { sumTools, type ToolRow } from "../../sessions/search/tool-report.ts";
 import { badRequest } from "../http/answer.ts";
 import type { OpenMount, SharedParts } from "../router/mount.ts";
@@ -19,7 +17,7 @@ import { SEARCH_PATH, TOOLS_PATH } from "../router/paths.ts";
 import { overSessions } from "./all-sessions.ts";
 import { Query } from "./query.ts";
 import { SERVED_DIALECTS, type Sees, type ServedStore, urlIdOf } from "./roots.ts";
-import { idsThatFit, notedSessions, placeKey, sessionFilterIn } from "./row-filter.ts";
+import { idsThatFit, markedRows, placeKey, sessionFilterIn } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
 import { itemOf } from "./wire.ts";
 
@@ -65,13 +63,13 @@ async function searchAnswer(service: SessionService, url: string, sees: Sees): P
   const places = [...(sessions?.keys() ?? roots.stores().filter(sees))].filter(({ key }) => {
     return only === null || key === only.store.key;
   });
-  const marksOf = await marksIn(service, wanted, places);
+  const marks = await marksIn(service, wanted, places);
   const { answer: page, isComplete } = await service.search.ask((index) => {
     return searchPage<ServedStore>(host, index, wanted, {
       places,
       session: only?.id ?? null,
       isWanted: (place, id) => sessions === null || sessions.get(place)?.has(id) === true,
-      marksOf,
+      marks,
       perSession: query.number("perSession", 1, limits.hitsMax),
       after: cursor,
       limit,
@@ -102,30 +100,25 @@ async function chosenSessions(service: SessionService, query: Query, sees: Sees)
   await service.freshen();
   const catalog = await service.catalog();
   const stores = service.roots.stores().filter(sees);
-  const noted = await notedSessions(catalog, stores, service.notes.book);
-  return idsThatFit(catalog, stores, { ...asked, noted });
+  const { tag, starred } = asked;
+  const isMarked = tag !== null || starred;
+  const marked = isMarked ? await markedRows(catalog, stores, service.notes.book) : new Map();
+  return idsThatFit(catalog, stores, { ...asked, marked });
 }
 
-/** For `tag:` in the query. */
 async function marksIn(
   service: SessionService,
   query: SearchQuery,
   places: readonly ServedStore[],
-): Promise<MarksOf | undefined> {
+): Promise<SessionMarks | undefined> {
   if (!needsMarks(query)) return undefined;
   await service.freshen();
-  const catalog = await service.catalog();
-  const { book } = service.notes;
-  const noted = await notedSessions(catalog, places, book);
-  const marks = new MarkTable();
-  for (const store of places) {
-    const ids = (noted.get(placeKey(store)) ?? []).map(({ id }) => id);
-    const found = { ids, hasOwn: true };
-    for (const { row } of await readTagged(catalog, store.dialect, store.root, {}, found)) {
-      marks.add(store, book.row(store, row), row.id);
-    }
-  }
-  return marks.of;
+  const marked = await markedRows(await service.catalog(), places, service.notes.book);
+  const sessions = places.flatMap(({ dialect, root }) => {
+    const rows = marked.get(placeKey({ dialect, root })) ?? [];
+    return rows.map(({ row }) => ({ ...row, dialect, root }));
+  });
+  return marksOf(sessions);
 }
 
 /** The hits, each with its session; hits in removed sessions are left out. */

@@ -28,7 +28,7 @@ import {
   newHeaders,
   refuseWriting,
 } from "../http/answer.ts";
-import { readBody } from "../http/body.ts";
+import { readJson } from "../http/body.ts";
 import { json, refusals, text } from "../openapi/describe.ts";
 import type { MountDescription, MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
 import { isBelow, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
@@ -153,13 +153,7 @@ interface ShareBody {
 }
 
 async function bodyIn(request: IncomingMessage): Promise<ShareBody> {
-  const bytes = await readBody(request, BODY_BYTES_MAX);
-  let body: Readonly<Record<string, unknown>>;
-  try {
-    body = Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
-  } catch {
-    throw badRequest("the body", "is not JSON");
-  }
+  const body: Readonly<Record<string, unknown>> = Object(await readJson(request, BODY_BYTES_MAX));
   const { session, redact = ["default"], match = [], reason = DEFAULT_REASON, ...more } = body;
   const { expiresInSeconds = DAY_SECONDS, preview = false, ...unknown } = more;
   const [other] = Object.keys(unknown);

@@ -68,8 +68,6 @@ export interface RowFilter {
   readonly without?: readonly string[] | null;
   /** Only these. */
   readonly ids?: readonly string[] | null;
-  /** Rows with this tag, and these, which have it in the user's notes. */
-  readonly tag?: { readonly value: string; readonly ids: readonly string[] } | null;
 }
 
 export interface PageRow {
@@ -208,11 +206,6 @@ function conditionsOf(
     add("id NOT IN (SELECT value FROM json_each(?))", JSON.stringify(filter.without));
   }
   if (filter.ids) add("id IN (SELECT value FROM json_each(?))", JSON.stringify(filter.ids));
-  if (filter.tag) {
-    const { value, ids } = filter.tag;
-    const own = "EXISTS (SELECT 1 FROM json_each(sessions.json, '$.tags') WHERE value = ?)";
-    add(`(${own} OR id IN (SELECT value FROM json_each(?)))`, value, JSON.stringify(ids));
-  }
   if (filter.withoutSubagents) add(`NOT ${IS_SUBAGENTS}`);
   return { sql: conditions.join(" "), values };
 }
@@ -248,20 +241,18 @@ FROM sessions WHERE root = ${ROOT} ${sql} GROUP BY 1, 2, 3, 4, 5, 6`;
   }, []);
 }
 
-/** Rows that fit and have tags of their own (`hasOwn`), or are among these. */
+/** Rows that have tags of their own (`hasOwn`), or are among these. */
 export async function readTagged(
   catalog: Catalog,
   dialect: string,
   root: string,
-  filter: RowFilter,
   { ids, hasOwn }: { readonly ids: readonly string[]; readonly hasOwn: boolean },
 ): Promise<Pick<PageRow, "row" | "cost">[]> {
   return catalog.attempt((cache) => {
-    const { sql, values } = conditionsOf(filter, meantProjects(cache, dialect, root, filter));
     const own = hasOwn ? "json_extract(json, '$.tags') <> '[]' OR" : "";
     const text = `SELECT json, ${COST} AS cost FROM sessions
-WHERE root = ${ROOT} AND (${own} id IN (SELECT value FROM json_each(?))) ${sql}`;
-    const rows = cache.all(text, dialect, realRoot(root), JSON.stringify(ids), ...values);
+WHERE root = ${ROOT} AND (${own} id IN (SELECT value FROM json_each(?)))`;
+    const rows = cache.all(text, dialect, realRoot(root), JSON.stringify(ids));
     return rows.map(({ json, cost }) => {
       return { row: JSON.parse(String(json)) as SessionRow, cost: numberOf(cost) };
     });

@@ -88,15 +88,12 @@ export async function withNotes(
   onWarning: (warning: string) => void,
 ): Promise<(session: SessionLine) => SessionLine> {
   if (statOf(notesPath()) === undefined) return (session) => session;
-  const { readNotes } = await import("../notes/notes-file.ts");
-  try {
-    const book = readNotes();
-    return (session) => {
-      if (book.of(session.place, session.id) === null) return session;
-      return { ...session, line: rowLineOf(book.row(session.place, parseRow(session.line)), sort) };
-    };
-  } catch (cause) {
+  const { CurrentNotes } = await import("../notes/notes-file.ts");
+  const { book } = new CurrentNotes((cause) => {
     onWarning(cause instanceof Error ? cause.message : String(cause));
-    return (session) => session;
-  }
+  });
+  return (session) => {
+    if (book.of(session.place, session.id) === null) return session;
+    return { ...session, line: rowLineOf(book.row(session.place, parseRow(session.line)), sort) };
+  };
 }

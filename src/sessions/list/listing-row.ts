@@ -58,8 +58,8 @@ export async function knownRowOf(
 ): Promise<SessionRow | null> {
   const row = await recordedRow(host, catalog, store, id);
   if (row === null || statOf(notesPath()) === undefined) return row;
-  const { notedRow } = await import("../notes/notes-file.ts");
-  return notedRow(store, row);
+  const { currentNotes } = await import("../notes/notes-file.ts");
+  return currentNotes().row(store, row);
 }
 
 async function recordedRow(

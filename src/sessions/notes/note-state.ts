@@ -1,17 +1,10 @@
 /**
- * Note state: what a user said about a session or an entry, its limits, and the line that keeps it.
- * Format: docs/formats/notes.md.
+ * Note state: the limits of what a user says about a session or an entry, and the line that keeps
+ * it. Format: docs/formats/notes.md.
  */
 
+import type { NoteState } from "../../client/note-shapes.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
-
-/** A session or an entry without any of these has no line. */
-export interface NoteState {
-  readonly starred: boolean;
-  readonly title: string | null;
-  readonly tags: readonly string[];
-  readonly note: string | null;
-}
 
 export const NO_NOTES: NoteState = { starred: false, title: null, tags: [], note: null };
 
@@ -52,7 +45,8 @@ export function changedState(before: NoteState, changes: unknown): NoteState {
   if (typeof changes !== "object" || changes === null || Array.isArray(changes)) {
     throw badNote("notes", "must be an object");
   }
-  const state: Record<string, unknown> = { ...before };
+  const { starred, title, tags, note } = before;
+  const state: Record<string, unknown> = { starred, title, tags, note };
   for (const [name, value] of Object.entries(changes)) {
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name as keyof NoteState] : undefined;
     if (check === undefined) throw badNote("notes", "have starred, title, tags and note only");
@@ -99,6 +93,7 @@ export function badNote(field: string, reason: string): VerbatimError<"BAD_NOTE"
   return new VerbatimError("BAD_NOTE", `${field} ${reason}`, { field, reason });
 }
 
+/** Then it has no line. */
 export function isEmpty({ starred, title, tags, note }: NoteState): boolean {
   return !starred && title === null && tags.length === 0 && note === null;
 }

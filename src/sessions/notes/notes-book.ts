@@ -3,32 +3,27 @@
  * shown with its notes.
  */
 
+import type { NoteState } from "../../client/note-shapes.ts";
 import { dialectNamed } from "../../dialects/all.ts";
 import type { SessionRow } from "../../dialects/session-row.ts";
 import { realRoot } from "../catalog/catalog.ts";
 import type { FoundStore } from "../list/find-stores.ts";
 import { programIdOf, RECEIVED } from "../list/whose.ts";
-import {
-  NO_NOTES,
-  type NotedEntry,
-  type NoteLine,
-  type NoteState,
-  type NoteSubject,
-} from "./note-state.ts";
+import { NO_NOTES, type NotedEntry, type NoteLine, type NoteSubject } from "./note-state.ts";
 
-export interface EntryNotes extends NoteState, NotedEntry {
-  readonly at: string;
-}
-
-/** All that the user said about a session. */
-export interface SessionNotes extends NoteState {
-  /** When the session's own were last written; null: it has none itself. */
+interface WrittenNotes extends NoteState {
+  /** When they were written; null: there are none. */
   readonly at: string | null;
-  /** By their places in the log. */
-  readonly entries: readonly EntryNotes[];
 }
 
-export const NOTHING_NOTED: SessionNotes = { ...NO_NOTES, at: null, entries: [] };
+interface NotedLine extends WrittenNotes, NotedEntry {}
+
+/** A session's own notes, and those on its entries by their places. */
+export interface BookNotes extends WrittenNotes {
+  readonly entries: readonly NotedLine[];
+}
+
+export const NOTHING_NOTED: BookNotes = { ...NO_NOTES, at: null, entries: [] };
 
 const SENT = new RegExp(`/(${RECEIVED.replace(".", "\\.")}/.+)/[^/]+$`);
 
@@ -44,47 +39,37 @@ export function subjectOf({ dialect, root }: FoundStore, id: string): NoteSubjec
 }
 
 export class NotesBook {
-  readonly #sessions = new Map<string, SessionNotes>();
+  readonly #sessions = new Map<string, { own: WrittenNotes; entries: Map<number, NotedLine> }>();
   readonly #dialects = new Set<string>();
   /** Real paths, by root: asked for once, and not for each session of a list. */
   readonly #roots = new Map<string, string>();
 
   /** The last line of a session or entry counts. */
   constructor(lines: Iterable<NoteLine> = []) {
-    const entries = new Map<string, Map<number, EntryNotes>>();
-    for (const { subject, entry, ...state } of lines) {
+    for (const { subject, entry, ...notes } of lines) {
       const key = keyOf(subject);
+      const session = this.#sessions.get(key) ?? { own: NOTHING_NOTED, entries: new Map() };
+      if (entry === null) session.own = notes;
+      else session.entries.set(entry.start, { ...notes, ...entry });
+      this.#sessions.set(key, session);
       this.#dialects.add(subject.dialect);
-      if (entry === null) {
-        this.#sessions.set(key, { ...state, entries: [] });
-        continue;
-      }
-      const ofSession = entries.get(key) ?? new Map<number, EntryNotes>();
-      entries.set(key, ofSession.set(entry.start, { ...state, ...entry }));
     }
-    for (const [key, ofSession] of entries) {
-      const sorted = [...ofSession.values()].sort((a, b) => a.start - b.start);
-      this.#sessions.set(key, {
-        ...(this.#sessions.get(key) ?? NOTHING_NOTED),
-        entries: sorted,
-      });
-    }
-  }
-
-  get isEmpty(): boolean {
-    return this.#sessions.size === 0;
   }
 
   /** Null: nothing. */
-  of(store: FoundStore, id: string): SessionNotes | null {
-    if (this.isEmpty) return null;
+  of(store: FoundStore, id: string): BookNotes | null {
+    if (!this.mayHave(store)) return null;
     const root = this.#roots.get(store.root) ?? realRoot(store.root);
     this.#roots.set(store.root, root);
-    return this.#sessions.get(keyOf(subjectOf({ dialect: store.dialect, root }, id))) ?? null;
+    const session = this.#sessions.get(keyOf(subjectOf({ dialect: store.dialect, root }, id)));
+    if (session === undefined) return null;
+    const entries = [...session.entries.values()].sort((a, b) => a.start - b.start);
+    return { ...session.own, entries };
   }
 
   /** Whether sessions of this store may have notes, so that they are worth a look. */
   mayHave({ dialect }: FoundStore): boolean {
+    if (this.#sessions.size === 0) return false;
     return this.#dialects.has(dialect) || dialectNamed(dialect).naming.hooksOf !== undefined;
   }
 

@@ -14,9 +14,7 @@ import type { Host } from "../../core/base/host.ts";
 import { notesPath } from "../../core/base/node-paths.ts";
 import { readUserBytes, userFileMark } from "../../core/base/node-user-files.ts";
 import { replaceFileDurably } from "../../core/base/replace.ts";
-import type { SessionRow } from "../../dialects/session-row.ts";
 import { withLockedDirectory } from "../../trust/keys/key-files.ts";
-import type { FoundStore } from "../list/find-stores.ts";
 import {
   badNote,
   changedState,
@@ -34,11 +32,10 @@ import { keyOf, NotesBook } from "./notes-book.ts";
 export const NOTES_BYTES_MAX = 16 * 2 ** 20;
 /** The lock file is `notes.lock`: the log's lock appends `.lock`. */
 const LOCK_STEM = "notes";
-const LF = 0x0a;
 
 /** A line of the file; `note` is null if it is not understood. */
 interface FileLine {
-  readonly bytes: Uint8Array;
+  readonly bytes: Buffer;
   readonly note: NoteLine | null;
 }
 
@@ -63,9 +60,9 @@ export class CurrentNotes {
       const mark = userFileMark(notesPath());
       if (mark === this.#mark) return this.#book;
       this.#mark = mark;
-      this.#book = mark === null ? new NotesBook() : readNotes();
-    } catch (cause) {
       this.#book = new NotesBook();
+      this.#book = readNotes();
+    } catch (cause) {
       this.#onFault(cause);
     }
     return this.#book;
@@ -77,11 +74,6 @@ const current = new CurrentNotes(() => {});
 
 export function currentNotes(): NotesBook {
   return current.book;
-}
-
-/** What is known of a session, with the user's notes. */
-export function notedRow(store: FoundStore, row: SessionRow): SessionRow {
-  return current.book.row(store, row);
 }
 
 /**
@@ -96,18 +88,14 @@ export async function changeNotes(
   { path = notesPath(), nowMs = Date.now }: { path?: string; nowMs?: () => number } = {},
 ): Promise<void> {
   changedState(NO_NOTES, changes); // Refused before a directory is created.
-  await withLockedDirectory(host, dirname(path), LOCK_STEM, async (directory) => {
-    const lines = linesOf(path);
+  await changeLines(host, path, (lines) => {
     const isSame = ({ note }: FileLine) => note !== null && isAbout(note, subject, entry);
-    const before = lines.findLast(isSame)?.note ?? NO_NOTES;
-    const { starred, title, tags, note } = before;
-    const state = changedState({ starred, title, tags, note }, changes);
+    const state = changedState(lines.findLast(isSame)?.note ?? NO_NOTES, changes);
     const others = lines.filter((line) => !isSame(line));
+    if (isEmpty(state)) return others;
     if (entry !== null) refuseTooMany(others, subject);
-    const own = { subject, entry, at: new Date(nowMs()).toISOString(), ...state };
-    const line = isEmpty(state) ? [] : [Buffer.from(noteLineText(own))];
-    const text = fileOf(path, [...others.map(({ bytes }) => bytes), ...line]);
-    await replaceFileDurably(directory, basename(path), text);
+    const at = new Date(nowMs()).toISOString();
+    return [...others, lineOf(noteLineText({ subject, entry, at, ...state }))];
   });
 }
 
@@ -119,45 +107,48 @@ export function noteLinesOf(subject: NoteSubject, path = notesPath()): string[] 
 
 /** Removes exactly these lines. */
 export async function removeNoteLines(host: Host, texts: readonly string[]): Promise<void> {
-  const removed = new Set(texts);
-  await replaceLines(host, texts, (lines) => lines.filter((line) => !removed.has(textOf(line))));
+  if (texts.length === 0) return;
+  const isRemoved = (line: FileLine) => texts.includes(textOf(line));
+  await changeLines(host, notesPath(), (lines) => lines.filter((line) => !isRemoved(line)));
 }
 
 /** Puts lines back, but those on what has notes again. */
 export async function returnNoteLines(host: Host, texts: readonly string[]): Promise<void> {
-  await replaceLines(host, texts, (lines) => {
+  if (texts.length === 0) return;
+  await changeLines(host, notesPath(), (lines) => {
     const isThere = ({ subject, entry }: NoteLine) =>
       lines.some(({ note }) => note !== null && isAbout(note, subject, entry));
-    const returned = texts.map((text) => ({ bytes: Buffer.from(text), note: noteLineIn(text) }));
+    const returned = texts.map((text) => lineOf(text));
     return [...lines, ...returned.filter(({ note }) => note !== null && !isThere(note))];
   });
 }
 
-/** For no texts nothing is read or written. */
-async function replaceLines(
+/** Replaces the file durably by what `change` makes of its lines. */
+async function changeLines(
   host: Host,
-  texts: readonly string[],
+  path: string,
   change: (lines: readonly FileLine[]) => readonly FileLine[],
 ): Promise<void> {
-  if (texts.length === 0) return;
-  const path = notesPath();
   await withLockedDirectory(host, dirname(path), LOCK_STEM, async (directory) => {
-    const bytes = change(linesOf(path)).map((line) => line.bytes);
-    await replaceFileDurably(directory, basename(path), fileOf(path, bytes));
+    const lines = change(linesOf(path));
+    const content = Buffer.concat(lines.flatMap(({ bytes }) => [bytes, END]));
+    if (content.length > NOTES_BYTES_MAX) {
+      throw refused(path, `it would be over ${NOTES_BYTES_MAX} bytes`);
+    }
+    await replaceFileDurably(directory, basename(path), content);
   });
 }
 
+const END = Buffer.from("\n");
+
+function lineOf(content: string, encoding?: "latin1"): FileLine {
+  const bytes = Buffer.from(content, encoding);
+  return { bytes, note: noteLineIn(bytes.toString()) };
+}
+
 function textOf({ bytes }: FileLine): string {
-  return Buffer.from(bytes).toString("utf8");
+  return bytes.toString();
 }
-
-function fileOf(path: string, lines: readonly Uint8Array[]): Uint8Array {
-  const text = Buffer.concat(lines.flatMap((line) => [line, END]));
-  if (text.length <= NOTES_BYTES_MAX) return text;
-  throw refused(path, `it would be over ${NOTES_BYTES_MAX} bytes`);
-}
-
-const END = Uint8Array.of(LF);
 
 function isAbout(note: NoteLine, subject: NoteSubject, entry: NotedEntry | null): boolean {
   return keyOf(note.subject) === keyOf(subject) && note.entry?.start === entry?.start;
@@ -170,20 +161,13 @@ function refuseTooMany(others: readonly FileLine[], subject: NoteSubject): void 
   throw badNote("entry", `cannot be added: ${entriesMax} entries of this session have notes`);
 }
 
-/** The last line may lack its LF: another program wrote it, or a copy of the file was cut. */
+/** As Latin-1, a character is a byte: what is not UTF-8 stays as it is. The last may lack its LF. */
 function linesOf(path: string): FileLine[] {
   const file = readUserBytes(path, { bytesMax: NOTES_BYTES_MAX, access: "own" });
   if (file === null) return [];
   if (file.text === null) throw refused(path, file.fault);
-  const content = file.text;
-  const lines: FileLine[] = [];
-  for (let from = 0; from < content.length; ) {
-    const end = content.indexOf(LF, from);
-    const bytes = content.subarray(from, end < 0 ? content.length : end);
-    if (bytes.length > 0) lines.push({ bytes, note: noteLineIn(bytes.toString("utf8")) });
-    from += bytes.length + 1;
-  }
-  return lines;
+  const lines = file.text.toString("latin1").split("\n");
+  return lines.filter((line) => line !== "").map((line) => lineOf(line, "latin1"));
 }
 
 function refused(path: string, reason: string): VerbatimError<"NOTES_REFUSED"> {

@@ -17,9 +17,11 @@ import { refusal, thrownRefusal } from "../../../test/support/refusal.ts";
 import { tempDirectory } from "../../../test/support/temp-directory.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { loadDialects } from "../../dialects/all.ts";
+import { Store } from "../store/store.ts";
 import { changedState, NO_NOTES, NOTE_LIMITS, noteLineIn, noteLineText } from "./note-state.ts";
 import { NotesBook, subjectOf } from "./notes-book.ts";
 import { changeNotes, NOTES_BYTES_MAX, readNotes } from "./notes-file.ts";
+import { annotate, sessionNotes } from "./session-notes.ts";
 
 const page = docsPage("formats/notes");
 const AT = "2026-11-19T04:42:09.877Z";
@@ -270,6 +272,43 @@ test("the agent's file, the guard's copy and the record of hooks are one session
   assert.notEqual(received, name("claude-code", sent("@laptop/bob"), "-home-ada-app/6f1c"));
   const moved = "/elsewhere/.received/team/@laptop/ada/claude-code";
   assert.equal(received, name("claude-code", moved, "-home-ada-app/6f1c"));
+});
+
+test("a note on an entry tells when the log has another line there, or none", async () => {
+  process.env.XDG_STATE_HOME = tempDirectory();
+  const root = tempDirectory();
+  const path = join(root, "projects/-p/s.jsonl");
+  const rows = ["one", "two"].map((content) => {
+    return `${JSON.stringify({ type: "user", uuid: content, message: { role: "user", content } })}\n`;
+  });
+  const start = Buffer.byteLength(rows[0] ?? "");
+  const write = (text: string) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  };
+  const session = new Store(nodeHost, { dialect: "claude-code", root }).session("-p/s");
+  const areChanged = async () => {
+    const { entries } = await sessionNotes(nodeHost, readNotes(), session);
+    return entries.map(({ isChanged }) => isChanged);
+  };
+  const whole = rows.join("");
+  write(whole);
+  for (const place of [start - 1, start + 1, whole.length, whole.length + 1]) {
+    const { details } = await refusal(
+      annotate(nodeHost, session, place, { note: "n" }),
+      "BAD_NOTE",
+    );
+    assert.equal(details.field, "entry", String(place));
+  }
+  await annotate(nodeHost, session, start, { note: "n" });
+  assert.deepEqual(await areChanged(), [false]);
+  const replaced = [whole.replace("two", "TWO"), whole.slice(0, start), "\n".repeat(start + 1), ""];
+  for (const text of replaced) {
+    write(text);
+    assert.deepEqual(await areChanged(), [true], text);
+  }
+  write(`${whole}${whole}`);
+  assert.deepEqual(await areChanged(), [false]);
 });
 
 test("a session is shown with the user's title, and the tags of both", () => {

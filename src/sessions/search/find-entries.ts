@@ -15,6 +15,7 @@ import type { NotesBook } from "../notes/notes-book.ts";
 import { type IndexedPlace, NAME_MARK, rootsOf } from "./index-table.ts";
 import { NOTE_NUMBERS, noteRows } from "./note-rows.ts";
 import { type EntryKind, matchAny, matchOf, type QueryFilter, type SearchQuery } from "./query.ts";
+import { markKey, type SessionMarks } from "./session-marks.ts";
 
 /** An entry that was found. */
 export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
@@ -31,12 +32,6 @@ export interface FoundEntry<P extends IndexedPlace = IndexedPlace> {
   readonly note: string | null;
 }
 
-/** What `tag:` asks for: the user's and the session's own. */
-export interface SessionMarks {
-  readonly tags: readonly string[];
-  readonly starred?: boolean;
-}
-
 export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
   /** Only in these; the index may have others. */
   readonly places: readonly P[];
@@ -44,8 +39,8 @@ export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
   readonly session?: string | null;
   /** Only in sessions that this accepts. Absent: in all. */
   readonly isWanted?: (place: P, id: string) => boolean;
-  /** Of sessions that may have any; for queries with `tag:` (`needsMarks`). */
-  readonly marksOf?: MarksOf | undefined;
+  /** For queries that need them (`needsMarks`). */
+  readonly marks?: SessionMarks | undefined;
   /** The user's notes: those with the words are found, too, before all entries. */
   readonly notes?: NotesBook;
   /** At most so many of each session; the others are counted. Absent: all. */
@@ -56,8 +51,6 @@ export interface FindEntriesOptions<P extends IndexedPlace = IndexedPlace> {
   /** Entries examined per page. */
   readonly examinedMax: number;
 }
-
-export type MarksOf = (place: IndexedPlace, id: string) => SessionMarks | undefined;
 
 export interface FoundPage<P extends IndexedPlace = IndexedPlace> {
   readonly entries: readonly FoundEntry<P>[];
@@ -111,8 +104,7 @@ export function findEntries<P extends IndexedPlace>(
   const isFull = (row: Row): boolean => {
     const place = roots.get(Number(row.root));
     if (place === undefined || (session !== null && row.id !== session)) return false;
-    const marks = options.marksOf?.(place, String(row.id));
-    if (!query.filters.every((filter) => fits(row, place, filter, marks))) return false;
+    if (!query.filters.every((filter) => fits(row, place, filter, options.marks))) return false;
     return !entries.add(row, place, limit);
   };
   let before = after ?? Number.MAX_SAFE_INTEGER;
@@ -204,6 +196,7 @@ function fits(
   marks: SessionMarks | undefined,
 ): boolean {
   const at = row.at === null ? null : String(row.at);
+  const mark = marks?.get(markKey(place, String(row.id)));
   switch (by) {
     case "role":
       return (row.role === value) !== isNot;
@@ -219,9 +212,9 @@ function fits(
     case "user":
       return holds(senderOf(place.root)?.[by], value) !== isNot;
     case "tag":
-      return (marks?.tags.includes(value) === true) !== isNot;
+      return (mark?.tags.includes(value) === true) !== isNot;
     case "starred":
-      return (marks?.starred === true) !== isNot;
+      return (mark?.starred === true) !== isNot;
     case "kind":
       return isOfKind(row, value) !== isNot;
     case "session":

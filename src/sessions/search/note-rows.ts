@@ -28,16 +28,15 @@ export function noteRows(
   query: SearchQuery,
   book: NotesBook | undefined,
 ): NoteRow[] {
-  if (book === undefined || book.isEmpty || query.terms.length === 0) return [];
+  if (book === undefined || query.terms.length === 0) return [];
   const rows: { at: number; row: Record<string, SqlValue> }[] = [];
   for (const [root, place] of roots) {
     if (!book.mayHave(place)) continue;
     for (const session of cache.all(SESSIONS, root)) {
       const notes = book.of(place, String(session.id));
-      for (const { title, note, at, start } of notes
-        ? [{ ...notes, start: 0 }, ...notes.entries]
-        : []) {
-        const text = [title, note].filter((each) => each !== null).join("\n");
+      if (notes === null) continue;
+      for (const { title, tags, note, at, start } of [{ ...notes, start: 0 }, ...notes.entries]) {
+        const text = [title, note, ...tags.map((tag) => `#${tag}`)].filter(Boolean).join("\n");
         if (!hasTerms(text, query)) continue;
         const row = { ...session, note: text, at, start, role: null, tools: null };
         rows.push({ at: Date.parse(at ?? "") || 0, row });

@@ -33,14 +33,14 @@ export type EntryKind = (typeof ENTRY_KINDS)[number];
 /** A condition on an entry or its session; with `isNot` negated. */
 export type QueryFilter =
   | { readonly by: "role"; readonly value: Role; readonly isNot: boolean }
+  | { readonly by: "tag" | "starred"; readonly value: string; readonly isNot: boolean }
   | {
-      readonly by: "agent" | "model" | "tool" | "dialect" | "session" | "machine" | "user" | "tag";
+      readonly by: "agent" | "model" | "tool" | "dialect" | "session" | "machine" | "user";
       readonly value: string;
       readonly isNot: boolean;
     }
   /** Not part of a query as typed. */
   | { readonly by: "kind"; readonly value: EntryKind; readonly isNot: boolean }
-  | { readonly by: "starred"; readonly value: "true"; readonly isNot: boolean }
   /** ISO 8601, UTC. */
   | { readonly by: "since" | "until"; readonly value: string; readonly isNot: boolean };
 
@@ -71,6 +71,7 @@ const FILTERS = [
   "machine",
   "user",
   "tag",
+  "starred",
 ] as const;
 type FilterName = (typeof FILTERS)[number];
 
@@ -195,6 +196,7 @@ function filterOf(
     if (role === undefined) throw refused(`role: must be one of ${ROLES.join(", ")}`);
     return { by, value: role, isNot };
   }
+  if (by === "starred" && lower !== "true") throw refused("starred: must be true");
   if (by === "dialect" && !dialects.includes(lower)) {
     throw refused(`dialect: must be one of ${dialects.join(", ")}`);
   }

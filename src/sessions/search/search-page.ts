@@ -22,12 +22,12 @@ import {
   type FoundPage,
   findEntries,
   type LeftOut,
-  type MarksOf,
 } from "./find-entries.ts";
 import { indexedIds } from "./index-table.ts";
 import { parseQuery, type SearchQuery } from "./query.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { searchableText } from "./searchable.ts";
+import type { SessionMarks } from "./session-marks.ts";
 import { type SnippetPiece, snippetOf } from "./snippet.ts";
 
 export type { SearchQuery };
@@ -90,13 +90,13 @@ export async function sortedEntries<P extends FoundStore>(
   query: SearchQuery,
   places: readonly P[],
   order: (typeof HIT_ORDERS)[number],
-  marksOf: MarksOf | undefined,
+  marks: SessionMarks | undefined,
 ): Promise<FoundEntry<P>[]> {
   const hits: FoundEntry<P>[] = [];
   for (let after: number | null = null; ; ) {
     const limit = SORTED_MAX - hits.length;
     const examinedMax = EXAMINED_MAX;
-    const request: FindEntriesOptions<P> = { places, after, limit, examinedMax, marksOf };
+    const request: FindEntriesOptions<P> = { places, after, limit, examinedMax, marks };
     const { entries, next }: FoundPage<P> = await index.attempt((cache) => {
       return findEntries(cache, query, inContext(cache, query, request));
     });

@@ -1,11 +1,16 @@
-/** Session marks: the tags and stars that the filters of a query ask for. */
+/** Session marks: the tags and stars that `tag:` and `starred:` of a query ask for. */
 
 import type { Host } from "../../core/base/host.ts";
-import { parseRow } from "../../dialects/session-row.ts";
 import type { FoundStore } from "../list/find-stores.ts";
 import { listPage } from "../list/list-page.ts";
-import type { MarksOf, SessionMarks } from "./find-entries.ts";
+import { summaryOf } from "../store/list.ts";
+import type { SessionSummary } from "../store/store-api.ts";
 import type { SearchQuery } from "./query.ts";
+
+type MarkedSession = Pick<SessionSummary, "dialect" | "root" | "id" | "tags" | "starred">;
+
+/** Of sessions that have any, the user's and their own, by `markKey`. */
+export type SessionMarks = ReadonlyMap<string, Pick<MarkedSession, "tags" | "starred">>;
 
 export function needsMarks({ filters }: SearchQuery): boolean {
   return filters.some(({ by }) => by === "tag" || by === "starred");
@@ -17,21 +22,17 @@ export async function listedMarks(
   query: SearchQuery,
   places: readonly FoundStore[],
   options: { readonly signal?: AbortSignal; readonly onWarning: (warning: string) => void },
-): Promise<MarksOf | undefined> {
+): Promise<SessionMarks | undefined> {
   if (!needsMarks(query)) return undefined;
   const page = await listPage(places, { host, limit: Number.POSITIVE_INFINITY, ...options });
-  const marks = new MarkTable();
-  for (const { place, id, line } of page?.sessions ?? []) marks.add(place, parseRow(line), id);
-  return marks.of;
+  return marksOf((page?.sessions ?? []).map(summaryOf));
 }
 
-export class MarkTable {
-  readonly #marks = new Map<string, SessionMarks>();
+export function marksOf(sessions: readonly MarkedSession[]): SessionMarks {
+  const marked = sessions.filter(({ tags, starred }) => tags.length > 0 || starred);
+  return new Map(marked.map((each) => [markKey(each, each.id), each]));
+}
 
-  add({ dialect, root }: FoundStore, { tags, starred = false }: SessionMarks, id: string): void {
-    if (tags.length > 0 || starred)
-      this.#marks.set(`${dialect}\0${root}\0${id}`, { tags, starred });
-  }
-
-  readonly of: MarksOf = ({ dialect, root }, id) => this.#marks.get(`${dialect}\0${root}\0${id}`);
+export function markKey({ dialect, root }: FoundStore, id: string): string {
+  return `${dialect}\0${root}\0${id}`;
 }

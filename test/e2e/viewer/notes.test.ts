@@ -79,14 +79,18 @@ browserTest("an entry gets a star and a note by keyboard, and a mark that opens 
   await row.focus();
   await page.keyboard.press("i");
   const inspector = page.getByRole("complementary", { name: "Inspector" });
-  await inspector.getByLabel("Note").fill("Ask Ada <b>");
+  await inspector.getByRole("textbox", { name: "Note", exact: true }).fill("Ask Ada <b>");
+  await inspector.getByLabel("Title").fill("Why");
+  await inspector.getByLabel("New tag").fill("bug");
+  await page.keyboard.press("Enter");
+  await inspector.getByLabel("New tag").fill("later");
   await inspector.getByLabel("Starred").press("Space");
   await inspector.getByRole("button", { name: "Save" }).press("Enter");
   await inspector.getByText("Saved").waitFor();
   const mark = row.getByRole("button", { name: "Your note" });
   assert.deepEqual(
     [await mark.textContent(), await mark.getAttribute("title")],
-    ["★", "Ask Ada <b>"],
+    ["★", "Why #bug #later Ask Ada <b>"],
   );
   assert.equal(await page.locator(".row-note").count(), 1);
   assert.deepEqual(await axeFaults(page), []);
@@ -97,8 +101,13 @@ browserTest("an entry gets a star and a note by keyboard, and a mark that opens 
   await eventually("the first row", () => row.count()).toBe(0);
   await transcript.press("g");
   await mark.press("Enter");
-  assert.equal(await inspector.getByLabel("Note").inputValue(), "Ask Ada <b>");
-  await inspector.getByLabel("Note").fill("");
+  const note = inspector.getByRole("textbox", { name: "Note", exact: true });
+  assert.equal(await note.inputValue(), "Ask Ada <b>");
+  await note.fill("");
+  await inspector.getByLabel("Title").fill("");
+  for (const tag of ["bug", "later"]) {
+    await inspector.getByRole("button", { name: `Remove the tag ${tag}` }).click();
+  }
   await inspector.getByLabel("Starred").uncheck();
   await inspector.getByRole("button", { name: "Save" }).click();
   await eventually("the mark", () => mark.count()).toBe(0);

@@ -26,20 +26,20 @@ async function owner() {
     sessions.find((each) => each.dialect === dialect)?.id ?? assert.fail(dialect);
   const dialects = async (filter: Parameters<typeof client.list>[0]) =>
     (await client.list(filter)).sessions.map(({ dialect }) => dialect).sort();
-  const put = (id: string, body: string, headers: Record<string, string> = {}, query = "") => {
-    const init = { method: "PUT", body, headers: { "Content-Type": JSON_TYPE, ...headers } };
+  const patch = (id: string, body: string, headers: Record<string, string> = {}, query = "") => {
+    const init = { method: "PATCH", body, headers: { "Content-Type": JSON_TYPE, ...headers } };
     return fetch(url(`/${id}/notes${query}`), init);
   };
-  return { user, root, server, url, token, reader, client, idOf, dialects, put };
+  return { user, root, server, url, token, reader, client, idOf, dialects, patch };
 }
 
-test("notes are replaced as a whole, shown in lists, and removed", async () => {
+test("a change leaves notes that it does not name; they are shown in lists, and removed", async () => {
   const { client, idOf } = await owner();
   const id = idOf("rye");
   const nothing = { starred: false, title: null, tags: [], note: null, at: null, entries: [] };
   assert.deepEqual(await client.notes(id), nothing);
 
-  const notes = await client.setNotes(id, { starred: true, title: "Mine", tags: ["bug"] });
+  const notes = await client.annotate(id, { starred: true, title: "Mine", tags: ["bug"] });
   assert.deepEqual(
     { ...notes, at: null },
     { ...nothing, starred: true, title: "Mine", tags: ["bug"] },
@@ -51,8 +51,9 @@ test("notes are replaced as a whole, shown in lists, and removed", async () => {
   const head = await client.get(id);
   assert.deepEqual([head.title, head.starred], ["Mine", true]);
 
-  assert.equal((await client.setNotes(id, { note: "only this" })).starred, false);
-  assert.deepEqual(await client.setNotes(id, {}), nothing);
+  assert.equal((await client.annotate(id, { note: "and this" })).title, "Mine");
+  const empty = { starred: false, title: null, tags: [], note: "" };
+  assert.deepEqual(await client.annotate(id, empty), nothing);
   assert.equal((await client.get(id)).title, "first in rye");
 });
 
@@ -61,11 +62,16 @@ test("an entry has notes of its own, at its place in the log", async () => {
   const id = idOf("rye");
   const { entries } = await client.entries(id, { from: 0 });
   const start = entries[1]?.start ?? assert.fail();
-  const notes = await client.setNotes(id, { note: "here" }, { entry: start });
+  await client.annotate(id, { title: "Of the entry", tags: ["bug"] }, { entry: start });
+  const notes = await client.annotate(id, { note: "here" }, { entry: start });
   const [entry, ...more] = notes.entries;
-  assert.deepEqual([entry?.start, entry?.note, entry?.isChanged], [start, "here", false]);
-  assert.deepEqual([more.length, notes.note], [0, null]);
-  await assert.rejects(client.setNotes(id, { note: "x" }, { entry: start + 1 }), /BAD_NOTE|entry/);
+  const { at, ...state } = entry ?? assert.fail();
+  const said = { starred: false, title: "Of the entry", tags: ["bug"], note: "here" };
+  assert.deepEqual(state, { ...said, start, isChanged: false });
+  assert.ok(Date.parse(at ?? "") > 0);
+  assert.deepEqual([more.length, notes.note, notes.title], [0, null, null]);
+  assert.equal((await client.get(id)).title, "first in rye");
+  await assert.rejects(client.annotate(id, { note: "x" }, { entry: start + 1 }), /BAD_NOTE|entry/);
 });
 
 test("tag and starred filter the list and the search, and are counted as facets", async () => {
@@ -74,8 +80,8 @@ test("tag and starred filter the list and the search, and are counted as facets"
   const session = await store.create({ tags: ["own", "bug"] });
   for (const entry of turnOf("first in verbatim")) await session.append(entry);
   await store.close();
-  await client.setNotes(idOf("rye"), { starred: true, tags: ["bug"] });
-  await client.setNotes(idOf("homeagent"), { starred: true, title: "Renamed", tags: ["other"] });
+  await client.annotate(idOf("rye"), { starred: true, tags: ["bug"] });
+  await client.annotate(idOf("homeagent"), { starred: true, title: "Renamed", tags: ["other"] });
 
   assert.deepEqual(await dialects({ tag: "bug" }), ["rye", "verbatim"]);
   assert.deepEqual(await dialects({ tag: "own" }), ["verbatim"]);
@@ -116,8 +122,8 @@ test("search finds notes, the latest first and before entries, in pages that mis
   const { entries } = await client.entries(id, { from: 0 });
   const start = entries[1]?.start ?? assert.fail();
   const inEntries = (await client.search("first")).hits.length;
-  const note = async (...request: Parameters<typeof client.setNotes>) => {
-    const { at } = await client.setNotes(...request);
+  const note = async (...request: Parameters<typeof client.annotate>) => {
+    const { at } = await client.annotate(...request);
     await until(() => Date.now() > Date.parse(at ?? ""));
   };
   await note(idOf("homeagent"), { title: "The first flight", tags: ["air"] });
@@ -144,6 +150,8 @@ test("search finds notes, the latest first and before entries, in pages that mis
     }
     assert.deepEqual(paged, whole.hits, `pages of ${limit}`);
   }
+  const [tagHit] = (await client.search("air")).hits;
+  assert.deepEqual([tagHit?.session.dialect, tagHit?.isNote], ["homeagent", true]);
   const dialects = async (q: string, options = {}) =>
     (await client.search(q, options)).hits.map(({ session }) => session.dialect);
   const tagged = await dialects("first tag:air");
@@ -166,29 +174,31 @@ test("what another process notes is shown at once", async () => {
 });
 
 test("only the owner writes: no stranger, no token that only reads, and no page from elsewhere", async () => {
-  const { token, reader, idOf, put, client, root } = await owner();
+  const { token, reader, idOf, patch, client, root } = await owner();
   const id = idOf("rye");
   const body = '{"starred":true}';
-  assert.equal((await put(id, body)).status, 401);
-  assert.equal((await put(id, body, bearer(reader))).status, 403);
+  assert.equal((await patch(id, body)).status, 401);
+  assert.equal((await patch(id, body, bearer(reader))).status, 403);
   const page = { ...bearer(token), Origin: "https://evil.example" };
-  assert.equal((await put(id, body, page)).status, 403);
+  assert.equal((await patch(id, body, page)).status, 403);
   assert.equal((await client.notes(id)).starred, false);
 
   // Without tokens and private sessions, everyone on the machine may read, and may not write.
   const open = await serveSessions([root]);
   assert.equal((await fetch(open.url(`/${id}/notes`))).status, 200);
-  const written = await fetch(open.url(`/${id}/notes`), { method: "PUT", body });
+  const written = await fetch(open.url(`/${id}/notes`), { method: "PATCH", body });
   assert.equal(written.status, 401);
 });
 
 test("wrong notes are refused with a code, and nothing is written", async () => {
-  const { token, idOf, put, client, url } = await owner();
+  const { token, idOf, patch, client, url } = await owner();
   const id = idOf("rye");
   for (const [status, code, body, query] of [
     [400, "BAD_REQUEST", "{", ""],
-    [400, "BAD_REQUEST", "[]", ""],
     [400, "BAD_REQUEST", '"\u0000"', ""],
+    [400, "BAD_NOTE", "[]", ""],
+    [400, "BAD_NOTE", "null", ""],
+    [400, "BAD_NOTE", JSON.stringify({ title: "a\u001b[2Jb" }), ""],
     [400, "BAD_NOTE", '{"color":"red"}', ""],
     [400, "BAD_NOTE", '{"tags":["a b"]}', ""],
     [400, "BAD_NOTE", JSON.stringify({ title: "x".repeat(NOTE_LIMITS.titleCharsMax + 1) }), ""],
@@ -196,15 +206,17 @@ test("wrong notes are refused with a code, and nothing is written", async () => 
     [400, "BAD_NOTE", '{"note":"x"}', "?entry=99999999"],
     [400, "BAD_REQUEST", '{"note":"x"}', "?entry=-1"],
     [400, "BAD_REQUEST", '{"note":"x"}', "?other=1"],
-    [413, "BODY_TOO_LARGE", `{"note":"${"x".repeat(70_000)}"}`, ""],
+    [413, "BODY_TOO_LARGE", `{"note":"${"x".repeat(2 ** 20)}"}`, ""],
   ] as const) {
-    const answer = await refused(await put(id, body, bearer(token), query));
+    const answer = await refused(await patch(id, body, bearer(token), query));
     assert.deepEqual(answer, [status, code], body.slice(0, 40));
   }
-  const nowhere = await put(id.replace(/.$/, "_"), "{}", bearer(token));
+  const nowhere = await patch(id.replace(/.$/, "_"), "{}", bearer(token));
   assert.equal(nowhere.status, 404);
-  const posted = await fetch(url(`/${id}/notes`), { method: "POST", headers: bearer(token) });
-  assert.equal(posted.status, 405);
+  for (const method of ["POST", "PUT", "DELETE"]) {
+    const other = await fetch(url(`/${id}/notes`), { method, headers: bearer(token) });
+    assert.equal(other.status, 405, method);
+  }
   const deleted = await fetch(url(`/${id}`), { method: "DELETE", headers: bearer(token) });
   assert.equal(deleted.status, 405);
   assert.equal((await client.notes(id)).at, null);

@@ -2,7 +2,7 @@
 
 import { Component } from "preact";
 import { useMemo } from "preact/hooks";
-import type { EntryNotesItem } from "../../../src/client/note-shapes.ts";
+import type { EntryNotes } from "../../../src/client/note-shapes.ts";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import {
@@ -50,7 +50,7 @@ export interface RowProps {
   readonly isNested: boolean;
   readonly mount: MountBelowRow;
   /** The user's. */
-  readonly notes?: EntryNotesItem | undefined;
+  readonly notes?: EntryNotes | undefined;
   /** What answering this prompt, or a call in this entry, cost. */
   readonly cost: RowCost | null;
 }

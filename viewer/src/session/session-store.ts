@@ -9,9 +9,10 @@
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type {
-  EntryNotesItem,
-  NotesRequest,
-  SessionNotesItem,
+  EntryNotes,
+  NoteChanges,
+  NoteOptions,
+  SessionNotes,
 } from "../../../src/client/note-shapes.ts";
 import type {
   EntryItem,
@@ -80,7 +81,7 @@ export class SessionStore {
   readonly isInspecting = signal(false);
   readonly inspected = signal<number | null>(null);
   /** The user's, by where entries begin; null until they are loaded. */
-  readonly entryNotes = signal<ReadonlyMap<number, EntryNotesItem> | null>(null);
+  readonly entryNotes = signal<ReadonlyMap<number, EntryNotes> | null>(null);
   readonly outline: SessionOutline;
   readonly costs: SessionCosts;
   readonly threads: ThreadStore;
@@ -213,13 +214,20 @@ export class SessionStore {
     }, HEAD_PAUSE_MS);
   }
 
-  /** Refuses as the server does. */
-  async noteEntry(entry: number, notes: NotesRequest): Promise<void> {
-    this.#showNotes(await this.client.sessions.setNotes(this.id, notes, { entry }));
+  /** Refuses as the server does, like `annotate`. */
+  async loadNotes(): Promise<SessionNotes> {
+    return this.#showNotes(await this.client.sessions.notes(this.id));
   }
 
-  #showNotes({ entries }: SessionNotesItem): void {
-    this.entryNotes.value = new Map(entries.map((notes) => [notes.start, notes]));
+  /** The user's notes on the session, or on the entry that begins at an offset. */
+  async annotate(changes: NoteChanges, options: NoteOptions = {}): Promise<void> {
+    this.#showNotes(await this.client.sessions.annotate(this.id, changes, options));
+    if (options.entry === undefined) await this.#refreshHead();
+  }
+
+  #showNotes(notes: SessionNotes): SessionNotes {
+    this.entryNotes.value = new Map(notes.entries.map((entry) => [entry.start, entry]));
+    return notes;
   }
 
   /** The address of an entry, with the filter. */
@@ -239,11 +247,7 @@ export class SessionStore {
     if (this.#closing.signal.aborted) return;
     this.outline.refresh(0);
     void this.costs.load();
-    const { sessions } = this.client;
-    sessions.notes(this.id).then(
-      (notes) => this.#showNotes(notes),
-      () => {},
-    );
+    void this.loadNotes().catch(() => {}); // The dialog says why.
     this.#watching = setInterval(() => {
       if (!document.hidden) void this.lookAround();
     }, WATCH_MS);
