@@ -1,6 +1,7 @@
 /**
  * Each entry point loads the code of the layouts that it needs. In the processes of other tests all
- * of it is loaded (test/support/all-dialects.ts), so here each step is a process of its own.
+ * of it is loaded (test/support/all-dialects.ts), so here each step is a process of its own. Its
+ * modules are in one file, where each still runs only when it is imported.
  */
 
 import assert from "node:assert/strict";
@@ -12,16 +13,16 @@ import { promisify } from "node:util";
 import { test } from "vitest";
 import { isBuilt } from "../../scripts/setup.mjs";
 import { filesIn } from "../agents/sample.ts";
+import { compiledProgram } from "../support/program.ts";
 import { tempDirectory } from "../support/temp-directory.ts";
 
-const program = fileURLToPath(new URL("./one-process.mjs", import.meta.url));
 const samples = fileURLToPath(new URL("../samples/", import.meta.url));
 
 /** A process that takes one step. */
 function stepsIn(cwd: string, dialect: string, root: string, id: string) {
   return async (step: string): Promise<unknown> => {
     const env = { PATH: process.env.PATH, HOME: cwd };
-    const args = [program, step, dialect, root, id];
+    const args = [compiledProgram("test/doors/one-process.mjs"), step, dialect, root, id];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env });
     return JSON.parse(stdout);
   };
