@@ -1,7 +1,7 @@
 /** Shares of sessions that are not signed: a masked copy, which proves nothing. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "vitest";
 import { MASKED_HEADER } from "../../src/client/masked-copy.ts";
@@ -92,6 +92,29 @@ test("the session of an agent is shared from its own file, which stays as it was
   const share = await client.share({ session });
   assert.deepEqual([share.kind, share.strings], ["masked", 2]);
   assert.deepEqual(readFileSync(path), before);
+});
+
+test("a line in which only its reader's text has a key is not shown, and the rule is named", async () => {
+  new SigningUser();
+  const root = tempDirectory();
+  const uuid = "01a1edf4-dad9-7c60-973b-9250fc9ef1ef";
+  const [hello, ...halves] = ["Hello", `its key is ${KEY.slice(0, 20)}`, KEY.slice(20)].map(
+    (text) => ({ type: "input_text", text }),
+  );
+  const rows = [
+    ["session_meta", { id: uuid, cwd: "/home/me/app", originator: "codex_exec" }],
+    ["response_item", { type: "message", role: "user", content: [hello] }],
+    ["response_item", { type: "function_call_output", call_id: "c", output: halves }],
+  ].map(([type, payload]) => {
+    return `${JSON.stringify({ timestamp: "2026-11-18T09:20:09.701Z", type, payload })}\n`;
+  });
+  const directory = join(root, ".codex/sessions/2026/11/18");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, `rollout-2026-11-18T09-20-09-${uuid}.jsonl`), rows.join(""));
+  const { client, session } = await served(join(root, ".codex"));
+  const copy = Buffer.from(await client.previewShare({ session })).toString();
+  assert.ok(copy.includes("Hello") && !copy.includes(KEY) && !copy.includes("its key is"), copy);
+  assert.match(copy, /"withheld":\{"rule":"github"/);
 });
 
 test("a preview is the copy that the same request shares, and nothing of it is kept", async () => {

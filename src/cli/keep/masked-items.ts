@@ -5,7 +5,6 @@ import { toByteOffset } from "../../core/base/offset.ts";
 import { hostOf } from "../../dialects/all.ts";
 import type { StoredEntry } from "../../dialects/files/stored-entries.ts";
 import { MaskedCounts, maskedEntries } from "../../evidence/redact/masked-copy.ts";
-import { plainLines } from "../../evidence/redact/plain-copy.ts";
 import { DEFAULT_RULES, findsOfSession } from "../../evidence/share/create-share.ts";
 import type { BadLineRun } from "../../sessions/render/html/page.ts";
 import { textOption } from "../command/command.ts";
@@ -38,7 +37,7 @@ export async function maskedItems({
   const finds = await findsOfSession(nodeHost, session, rules);
   const counts = new MaskedCounts();
   const places = { ...finds, onPlace: counts.add.bind(counts) };
-  for await (const _ of plainLines(host, target, places));
+  for await (const _ of maskedEntries(host, target, places));
   if (counts.all.length === 0) return null;
   const found = counts.all.map(({ rule, lines, strings }) => `${rule} ${lines + strings}`);
   const notice = `masked: ${found.join(", ")}`;

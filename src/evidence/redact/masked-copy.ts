@@ -44,11 +44,12 @@ export async function* maskedEntries(
     const { value, fault } = decodeLine(Buffer.from(bytes), 0, bytes.length);
     const decoded = fault === null ? reading.decode(value) : { entry: null, fault };
     const entry = decoded.entry && memory ? memory.read(decoded.entry) : decoded.entry;
-    // Decoding may join what was apart in the line.
-    const [hit] = entry && !isFull ? options.finder(Buffer.from(shownText(entry)), 0) : [];
-    if (hit) options.onPlace({ line: number, what: "line", rule: hit.rule, bytes: bytes.length });
-    if (hit) yield { number, entry: null, fault: null, rule: hit.rule, isFull };
-    else yield { number, entry, fault: decoded.fault, rule: null, isFull };
+    // Decoding may join what was apart in the line, also in one where nothing was found.
+    const [hit] = entry ? options.finder(Buffer.from(shownText(entry)), 0) : [];
+    if (hit) {
+      options.onPlace({ line: number, what: "line", rule: hit.rule, bytes: bytes.length });
+      yield { number, entry: null, fault: null, rule: hit.rule, isFull: false };
+    } else yield { number, entry, fault: decoded.fault, rule: null, isFull };
   }
 }
 
