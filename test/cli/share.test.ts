@@ -65,6 +65,14 @@ test("a session without signatures is shared masked, and the command says how it
   expect(stderr).toContain("not provable: notes is not signed, so the link shows a masked copy");
   expect(stderr).toContain("sign it first: verbatim doctor --fix --vouch notes");
   expect(stderr).toContain("0 of 1 lines in full, 1 string masked");
+  const live = await user.run(["share", "notes", "--live", "--yes", "--data", "data"]);
+  expect([live.code, live.stdout]).toEqual([expect.any(Number), ""]);
+  expect(live.code).not.toBe(0);
+  expect(live.stderr).toContain("error: notes cannot be shared live: it is not signed");
+  expect(live.stderr).toContain("leave out --live to share it masked");
+  expect((await user.run(["share", "ls", "--data", "data"])).stdout.match(/valid/g)).toHaveLength(
+    1,
+  );
   const vouched = await user.run(["doctor", "--fix", "--vouch", "notes", "--yes"]);
   expect(vouched.code).toBe(0);
   const args = ["share", "notes", "--yes", "--data", "data", "--json"];

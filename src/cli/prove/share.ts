@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { dataDirectory } from "../../core/base/node-paths.ts";
 import { dialectNamed } from "../../dialects/all.ts";
@@ -24,7 +25,9 @@ import { FileShares } from "../../evidence/share/share-files.ts";
 import { SessionVerifier } from "../../evidence/verify/session-verifier.ts";
 import { isServed, readServedViewer } from "../../server/auth/browser-keys.ts";
 import { HOST_DEFAULT, PORT_DEFAULT } from "../../server/serve.ts";
+import type { VerifyReport } from "../../trust/judge/report.ts";
 import { REASON_CHARS_MAX } from "../../trust/proof/disclosure/statement.ts";
+import { LEGACY_PROFILE } from "../../trust/proof/envelopes.ts";
 import { type Run, textOption, textOptions, UsageError, wholeNumber } from "../command/command.ts";
 import { whereOf } from "../command/options.ts";
 import { jsonLine } from "../command/output.ts";
@@ -191,7 +194,18 @@ async function sessionNamed(run: Run, name: string) {
   if (!log || others.length > 0) throw new UsageError(`${name} is more than one session; name one`);
   const { id } = log;
   if (id === null) throw new UsageError(`${name} is a file outside any store; name a session`);
-  return { ...log, id };
+  const session = { ...log, id };
+  if (run.options.live === true) refuseUnsigned(session, await verifier.verify(log));
+  return session;
+}
+
+/** A live share shows turns once they are signed: of this session it would show nothing. */
+function refuseUnsigned(session: SharedSession, { verdict, profile, path }: VerifyReport): void {
+  if (verdict !== "unsigned" && profile !== LEGACY_PROFILE) return;
+  const reason = "it is not signed, and a live share shows each turn once it is signed";
+  const next = `leave out --live to share it masked, as it is now; ${signText(session)}`;
+  const message = `${session.id} cannot be shared live: ${reason}; ${next}`;
+  throw new VerbatimError("CANNOT_DISCLOSE", message, { path, reason });
 }
 
 function withholdingOf({ options }: Run): Withholding {
@@ -224,11 +238,15 @@ function amountOf({ kind = "disclosed", full, lines, withheld }: CopyAmount): st
 type CopyAmount = Omit<ShareCopy, "kind"> & Partial<Pick<ShareCopy, "kind">>;
 
 /** What the link shows, and how it could prove more. */
-function masksText({ id, dialect }: SharedSession): string {
-  const next = dialectNamed(dialect).program
+function masksText(session: SharedSession): string {
+  const why = `${session.id} is not signed, so the link shows a masked copy`;
+  return `not provable: ${why}; ${signText(session)}`;
+}
+
+function signText({ id, dialect }: SharedSession): string {
+  return dialectNamed(dialect).program
     ? "`verbatim guard --sign` signs copies of such sessions from now on"
     : `to share a copy that proves something, sign it first: verbatim doctor --fix --vouch ${id}`;
-  return `not provable: ${id} is not signed, so the link shows a masked copy; ${next}`;
 }
 
 async function printLink(
