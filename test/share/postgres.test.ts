@@ -17,8 +17,10 @@ import { docsPage } from "../support/docs-page.ts";
 import { ManualTime } from "../support/manual-time.ts";
 import { lacksPostgres, newDatabase, rowsIn } from "../support/postgres.ts";
 import { refusal } from "../support/refusal.ts";
+import { SigningUser, said } from "../support/signing-user.ts";
+import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
-import { HOUR_MS, OPTIONS, SECRETS, sharer, WITHHOLDING } from "./sharing.ts";
+import { ENTRIES, HOUR_MS, KEY, OPTIONS, SECRETS, sharer, WITHHOLDING } from "./sharing.ts";
 
 const STRANGER = "vbs_AAAAAAAAAAAAAAAAAAAAAA";
 const get = (url: string, token: string) => fetch(`${url}/v1/share`, { headers: bearer(token) });
@@ -34,9 +36,10 @@ async function tablesOf(store: string, nowMs = Date.now): Promise<ShareTables> {
  * Two servers on one database; the session is on the first one only. The time of both passes when
  * the test says so.
  */
-async function served() {
+async function served(unsigned: string | null = null) {
   const store = await newDatabase();
-  const { user, root, written } = await sharer();
+  const { user, root: signed, written } = await sharer();
+  const root = unsigned ?? signed;
   const time = new ManualTime(Date.now());
   const options = { store, durability: "memory", time } as const;
   const { server: one } = await serveSessions([root], options);
@@ -97,6 +100,27 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.deepEqual(await rowsIn(store, "SELECT * FROM verbatim.share_parts"), []);
     await assert.rejects(other.revokeShare("ffffffff"), /there is no share/);
     await assert.rejects(other.revokeShare("x%00"), /there is no share/);
+  });
+
+  test("a masked share is read from another server, whole; what it masks is in no table", async () => {
+    const user = new SigningUser();
+    const root = tempDirectory();
+    const entries = [said("Mail ada@lovelace.org"), ...ENTRIES];
+    await user.write({ dialect: "verbatim" }, entries, { root, sign: false });
+    const { store, two, owner, other } = await served(root);
+    const [item = assert.fail()] = (await owner.sessions.list()).sessions;
+    const preview = Buffer.from(await owner.previewShare({ session: item.id }));
+    assert.deepEqual(await rowsIn(store, "SELECT * FROM verbatim.shares"), []);
+    const { id, token, kind } = await owner.share({ session: item.id });
+    assert.equal(kind, "masked");
+    const copy = await bytesOf(await get(two.url, token));
+    assert.equal(copy.toString(), preview.toString());
+    assert.ok(copy.includes("Mail [email]") && copy.includes("the key is [key]"));
+    const values = await everyValue(store);
+    for (const secret of [KEY, "ada@lovelace.org"]) assert.ok(!values.includes(secret));
+    await other.revokeShare(id);
+    assert.equal((await get(two.url, token)).status, 404);
+    assert.deepEqual(await rowsIn(store, "SELECT * FROM verbatim.share_parts"), []);
   });
 
   test("what one process publishes or revokes ends waits and downloads on another server", async () => {
