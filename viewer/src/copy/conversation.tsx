@@ -29,6 +29,7 @@ export interface WithheldNote {
 export interface CopyEntry {
   /** Null: the whole line is withheld. */
   readonly item: EntryItem | null;
+  readonly note?: string | undefined;
   readonly withheld: readonly WithheldNote[];
 }
 
@@ -59,8 +60,9 @@ function Rows({ entries, reasons }: ConversationProps) {
   return (
     <>
       <div class="copy-conversation" ref={place}>
-        {entries.slice(0, count).map(({ item, withheld }, n) => (
+        {entries.slice(0, count).map(({ item, withheld, note }, n) => (
           <div key={n} class="copy-entry">
+            {note && <p class="copy-note">{note}</p>}
             {item !== null && (
               <EntryRow
                 item={item}

@@ -14,11 +14,11 @@ const WITHHELD = "[withheld]";
  * Checkpoints are left out: they are with the lines, behind the verdict.
  */
 export async function copyEntries(
-  dialect: string,
+  header: { readonly dialect: string; readonly content: "lines" | "bytes" } | null,
   rows: readonly CopyRow[],
 ): Promise<CopyEntry[] | null> {
-  const reading = await copyReading(dialect);
-  if (reading === null || rows.some(({ is }) => is === "bytes")) return null;
+  const reading = header?.content === "lines" ? await copyReading(header.dialect) : null;
+  if (reading === null) return null;
   return rows
     .filter(({ is }) => is === "line" || is === "withheld")
     .map((row, n) => entryOf(reading, row, n));
@@ -34,7 +34,7 @@ function entryOf(reading: CopyReading, row: CopyRow, start: number): CopyEntry {
   });
   const place = { start, end: start + 1, bytes: 0 };
   const item = decoded(reading, row) ?? { ...NO_ENTRY, fault: "not an entry of a conversation" };
-  return { item: { ...place, ...item }, withheld };
+  return { item: { ...place, ...item }, withheld, note: row.note };
 }
 
 const NO_ENTRY = {

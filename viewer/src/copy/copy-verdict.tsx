@@ -1,9 +1,10 @@
 /** Copy verdict: what this browser found, under which keys, and what no reader can check. */
 
+import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import type { KeyAnswer } from "../../../src/trust/proof/ed25519-keys.ts";
-import type { Verdict } from "../../../src/trust/proof/verdict.ts";
+import type { Finding, Verdict } from "../../../src/trust/proof/verdict.ts";
 import { TONES, trustWords, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { countText, fullTimeOf } from "../words.ts";
 import { enteredKeys, enterKey, forgetKeys } from "./entered-keys.ts";
@@ -11,13 +12,9 @@ import type { JudgedCopy } from "./judge-copy.ts";
 import { VerdictChip } from "./verdict-chip.tsx";
 import { WithheldReasons } from "./withheld.tsx";
 
-const SENTENCES: Readonly<Partial<Record<Verdict, string>>> = {
+const SENTENCES = {
   verified: "Every line that is shown was in the log at its place when it was signed.",
   tampered: "This copy is not part of what was signed. Do not rely on anything in it.",
-  unreadable: "No verdict was reached: the copy is too long, or of a newer version.",
-  untrusted:
-    "Nothing says that it was changed. Whether the right person signed it, only their key can tell.",
-  incomplete: "What is signed is valid. Some of it was unsigned when its signer found it.",
 };
 
 /** "verified in part: 41 of 45 lines in full, 3 strings withheld". */
@@ -32,12 +29,68 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
   const { disclosed, notChecked, canVerify } = judged;
   const { verdict, judge, statement, redactor, findings } = disclosed;
   const isSound = verdict !== "tampered" && verdict !== "unreadable";
-  const reasons = findings.filter((each) => each.verdict === verdict);
   const isUnconfirmed = findings.some(({ code }) => code === "GENESIS_UNCONFIRMED");
   return (
-    <VerdictChip tone={TONES[verdict]} text={verdictLine(judged)}>
-      <p>{SENTENCES[verdict] ?? ""}</p>
-      {verdict !== "verified" && (
+    <VerdictPanel
+      verdict={verdict}
+      text={verdictLine(judged)}
+      findings={findings}
+      keys={judge.keys}
+      used={[...judge.keys, redactor]}
+      canVerify={canVerify}
+      sentences={SENTENCES}
+    >
+      {statement !== null && redactor !== null && (
+        <>
+          <dt>Disclosed by</dt>
+          <dd>
+            <KeyLine answer={redactor} />
+            <time dateTime={statement.ts}>{fullTimeOf(statement.ts)}</time>, by their clock
+          </dd>
+        </>
+      )}
+      {isSound && statement !== null && <Facts judged={judged} />}
+      <dt>Cannot be checked</dt>
+      <dd>
+        {notChecked.join("; ")}
+        {isUnconfirmed && "; how the log began, which is the redactor's word"}
+        <small>
+          Nor whether the log continued after this copy: only a head that you pinned earlier can
+          tell. Reasons and other wording are the redactor's. A selection of true lines can mislead.
+        </small>
+      </dd>
+    </VerdictPanel>
+  );
+}
+
+interface PanelProps {
+  readonly verdict: Verdict;
+  readonly text: string;
+  readonly sentences: Readonly<Record<"verified" | "tampered", string>>;
+  readonly findings: readonly Finding[];
+  /** The signer's keys. */
+  readonly keys: readonly KeyAnswer[];
+  /** All keys that signed something here. */
+  readonly used: readonly (KeyAnswer | null)[];
+  readonly canVerify: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** What a verdict on a file rests on, behind its chip. */
+export function VerdictPanel(props: PanelProps) {
+  const { verdict, text, findings, keys, canVerify } = props;
+  const sentences: Readonly<Partial<Record<Verdict, string>>> = {
+    unreadable: "No verdict was reached: it is too long, or of a newer version.",
+    untrusted:
+      "Nothing says that it was changed. Whether the right person signed it, only their key can tell.",
+    incomplete: "What is signed is valid. Some of it was unsigned when its signer found it.",
+    ...props.sentences,
+  };
+  const reasons = verdict === "verified" ? [] : findings.filter((each) => each.verdict === verdict);
+  return (
+    <VerdictChip tone={TONES[verdict]} text={text}>
+      <p>{sentences[verdict]}</p>
+      {reasons.length > 0 && (
         <ul class="copy-findings">
           {reasons.map(({ code, message }, n) => (
             <li key={n}>
@@ -50,32 +103,13 @@ export function CopyVerdict({ judged }: { readonly judged: JudgedCopy }) {
       <dl>
         <dt>Signed by</dt>
         <dd>
-          {judge.keys.map((key) => (
+          {keys.map((key) => (
             <KeyLine key={key.kid ?? ""} answer={key} />
           ))}
         </dd>
-        {statement !== null && redactor !== null && (
-          <>
-            <dt>Disclosed by</dt>
-            <dd>
-              <KeyLine answer={redactor} />
-              <time dateTime={statement.ts}>{fullTimeOf(statement.ts)}</time>, by their clock
-            </dd>
-          </>
-        )}
-        {isSound && statement !== null && <Facts judged={judged} />}
-        <dt>Cannot be checked</dt>
-        <dd>
-          {notChecked.join("; ")}
-          {isUnconfirmed && "; how the log began, which is the redactor's word"}
-          <small>
-            Nor whether the log continued after this copy: only a head that you pinned earlier can
-            tell. Reasons and other wording are the redactor's. A selection of true lines can
-            mislead.
-          </small>
-        </dd>
+        {props.children}
       </dl>
-      <KeyForm used={[...judge.keys, redactor]} />
+      <KeyForm used={props.used} />
     </VerdictChip>
   );
 }
@@ -111,7 +145,7 @@ export function KeyLine({ answer: { kid, refusal, rotatedFrom } }: { readonly an
 }
 
 /** The reader enters the signer's public key; it counts for everything that is opened here. */
-export function KeyForm(props: { readonly used: readonly (KeyAnswer | null)[] }) {
+function KeyForm(props: { readonly used: readonly (KeyAnswer | null)[] }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [told, tell] = useState<string | null>(null);
   const used = new Set(props.used.map((key) => key?.kid ?? ""));

@@ -30,6 +30,8 @@ import { WebProofCrypto } from "../proof/web-crypto.ts";
 export interface CopyRow extends DisclosedLine {
   /** Its number in the log, from 1; null for what is in no line of it. */
   readonly number: number | null;
+  /** Of a proof: what the prover says of its place. */
+  readonly note?: string;
 }
 
 export interface JudgedCopy {

@@ -11,20 +11,17 @@ import { WebProofCrypto } from "../proof/web-crypto.ts";
 import { reasonOf } from "../server.ts";
 import { saveAs } from "../session/export.ts";
 import { sizeOf } from "../words.ts";
-import { Conversation, type CopyEntry } from "./conversation.tsx";
+import type { CopyEntry } from "./conversation.tsx";
 import { copyEntries } from "./copy-entries.ts";
-import { CopyLine } from "./copy-line.tsx";
 import { CopyVerdict } from "./copy-verdict.tsx";
 import { enteredKeys } from "./entered-keys.ts";
-import { type JudgedCopy, judgeCopy, TrustedKeys } from "./judge-copy.ts";
+import { type CopyRow, type JudgedCopy, judgeCopy, TrustedKeys } from "./judge-copy.ts";
 import { isMaskedCopy, readMaskedCopy } from "./masked-copy.ts";
 import { MaskedView } from "./masked-view.tsx";
-import { ProofView } from "./proof-view.tsx";
+import { ProofVerdict, provenRows } from "./proof-view.tsx";
+import { SignedLines } from "./signed-lines.tsx";
 import "../proof/proof.css";
 import "./copy.css";
-
-const LINES_SHOWN = 200;
-const UNSOUND = "This copy is not part of what was signed. Do not rely on anything in it.";
 
 export interface OpenedCopy {
   readonly name: string;
@@ -102,30 +99,37 @@ function Finds({ judged }: { readonly judged: JudgedFile }) {
 
 function View({ judged }: { readonly judged: JudgedFile }) {
   if (judged.is === "masked") return <MaskedView copy={judged.copy} />;
-  if (judged.is === "proof") {
-    return <ProofView judged={judged.proof} canVerify={judged.canVerify} />;
-  }
+  const { verdict } = judged.is === "copy" ? judged.disclosed : judged.proof;
+  const reasons = judged.is === "copy" ? (judged.disclosed.statement?.withheld ?? []) : [];
   return (
     <>
-      <CopyVerdict judged={judged} />
-      <CopyView judged={judged} />
+      {judged.is === "copy" && <CopyVerdict judged={judged} />}
+      {judged.is === "proof" && <ProofVerdict judged={judged.proof} canVerify={judged.canVerify} />}
+      <SignedLines verdict={verdict} reasons={reasons} {...judged} />
     </>
   );
 }
 
-type Entries = readonly CopyEntry[] | null;
+interface ReadLines {
+  readonly rows: readonly CopyRow[];
+  readonly entries: readonly CopyEntry[] | null;
+}
 
 type JudgedFile =
   | { readonly is: "masked"; readonly copy: MaskedCopy }
-  | ({ readonly is: "copy"; readonly entries: Entries } & JudgedCopy)
-  | { readonly is: "proof"; readonly proof: ProofJudgement; readonly canVerify: boolean };
+  | ({ readonly is: "copy" } & JudgedCopy & ReadLines)
+  | ({
+      readonly is: "proof";
+      readonly proof: ProofJudgement;
+      readonly canVerify: boolean;
+    } & ReadLines);
 
 async function judgeFile(file: Blob, keys: ReadonlyMap<string, Uint8Array>): Promise<JudgedFile> {
   if (await isMaskedCopy(file)) return { is: "masked", copy: await readMaskedCopy(file) };
   const begin = new Uint8Array(await file.slice(0, MAGIC_BYTES).arrayBuffer());
   if (!beginsAsProof(begin)) {
     const copy = await judgeCopy(file, keys);
-    const entries = await copyEntries(copy.disclosed.header?.dialect ?? "", copy.rows);
+    const entries = await copyEntries(copy.disclosed.header, copy.rows);
     return { is: "copy", entries, ...copy };
   }
   const crypto = new WebProofCrypto();
@@ -133,47 +137,6 @@ async function judgeFile(file: Blob, keys: ReadonlyMap<string, Uint8Array>): Pro
   const trusted = new TrustedKeys(crypto, canVerify ? keys : new Map());
   const bytes = new Uint8Array(await file.slice(0, PROOF_BYTES_MAX + 1).arrayBuffer());
   const proof = await judgeProofHere(crypto, bytes, trusted.keys);
-  return { is: "proof", proof, canVerify };
-}
-
-/** The conversation; every line of the log, with its checkpoints and bytes, is folded below it. */
-function CopyView({ judged }: { readonly judged: JudgedCopy & { readonly entries: Entries } }) {
-  const { disclosed, entries } = judged;
-  const [isUnfolded, unfold] = useState(entries === null);
-  const reasons = disclosed.statement?.withheld ?? [];
-  const isSound = disclosed.verdict !== "tampered" && disclosed.verdict !== "unreadable";
-  const title = isSound ? "Lines, as they were signed" : "Lines, of which nothing is proven";
-  return (
-    <section aria-label="Conversation" class={isSound ? "" : "copy-unsound"}>
-      {!isSound && <p class="copy-warning">{UNSOUND}</p>}
-      {entries !== null && <Conversation entries={entries} reasons={reasons} />}
-      <details
-        class="copy-all-lines"
-        open={isUnfolded}
-        onToggle={({ currentTarget }) => unfold(currentTarget.open)}
-      >
-        <summary>{title}</summary>
-        {isUnfolded && <Lines judged={judged} />}
-      </details>
-    </section>
-  );
-}
-
-function Lines({ judged: { rows, disclosed } }: { readonly judged: JudgedCopy }) {
-  const [count, show] = useState(LINES_SHOWN);
-  const reasons = disclosed.statement?.withheld ?? [];
-  return (
-    <>
-      <ol class="copy-lines">
-        {rows.slice(0, count).map((row, n) => (
-          <CopyLine key={n} row={row} reasons={reasons} />
-        ))}
-      </ol>
-      {rows.length > count && (
-        <button type="button" onClick={() => show(count + LINES_SHOWN)}>
-          Show more: {rows.length - count} left
-        </button>
-      )}
-    </>
-  );
+  const rows = provenRows(proof);
+  return { is: "proof", proof, canVerify, rows, entries: await copyEntries(proof.header, rows) };
 }

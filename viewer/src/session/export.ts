@@ -8,7 +8,7 @@
  */
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { MaskedCopy } from "../../../src/client/masked-copy.ts";
+import type { MaskedCopy, MaskedItem } from "../../../src/client/masked-copy.ts";
 import type { EntryItem, SessionHead } from "../../../src/client/session-shapes.ts";
 import { emptyEntry } from "../../../src/core/model/entry.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
@@ -32,17 +32,7 @@ export async function htmlPieces(
   for (let from = 0; from < head.end; ) {
     const range = { from, limit: PAGE_ENTRIES, native: false };
     const { entries, next } = await client.sessions.entries(head.id, range);
-    const said = entries.map(({ entry }) => entry);
-    for (const [n, { start, entry, fault, tools }] of entries.entries()) {
-      line++;
-      if (entry !== null) {
-        const usage = isUsageRepeated(said, n) ? null : entry.usage;
-        pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line, tools }));
-      } else {
-        const place = { line, offset: start, reason: fault ?? "" };
-        pieces.push(page.badLines({ listed: [place], more: 0 }));
-      }
-    }
+    pieces.push(...rowPieces(page, entries, () => ++line));
     if (entries.length === 0) break;
     from = next;
     progress(from / head.end);
@@ -55,19 +45,7 @@ export async function htmlPieces(
 export function maskedPieces(head: SessionHead, { items, withheld }: MaskedCopy): string[] {
   const notice = `What scan found is masked: ${findsText(withheld)}. This page is no proof of what the session says.`;
   const page = new SessionPage({ ...head, ...UNSCANNED, last: null, notice });
-  const pieces = [page.head()];
-  const said = items.map(({ entry }) => entry);
-  for (const [n, { start, entry, fault, tools, withheld }] of items.entries()) {
-    if (entry !== null) {
-      const usage = isUsageRepeated(said, n) ? null : entry.usage;
-      pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line: start, tools }));
-    } else {
-      const reason = withheld ? `withheld by the rule ${withheld.rule}` : (fault ?? "");
-      pieces.push(page.badLines({ listed: [{ line: start, offset: start, reason }], more: 0 }));
-    }
-  }
-  pieces.push(page.foot(head));
-  return pieces;
+  return [page.head(), ...rowPieces(page, items, ({ start }) => start), page.foot(head)];
 }
 
 /** "github 1, email 2" */
@@ -78,19 +56,25 @@ export function findsText(withheld: MaskedCopy["withheld"]): string {
 /** The loaded entries alone, as one page: of a session that is gone. */
 export function loadedPieces(head: SessionHead, items: readonly EntryItem[]): string[] {
   const page = new SessionPage({ ...head, last: null });
-  const pieces = [page.head()];
+  return [page.head(), ...rowPieces(page, items, () => null), page.foot(head)];
+}
+
+function rowPieces(
+  page: SessionPage,
+  items: readonly (EntryItem & Partial<MaskedItem>)[],
+  lineOf: (item: EntryItem) => number | null,
+): string[] {
   const said = items.map(({ entry }) => entry);
-  for (const [n, { start, entry, fault }] of items.entries()) {
+  return items.map((item, n) => {
+    const { start, entry, fault, tools, withheld } = item;
+    const line = lineOf(item);
     if (entry !== null) {
       const usage = isUsageRepeated(said, n) ? null : entry.usage;
-      pieces.push(page.entry({ ...emptyEntry({}), ...entry, usage, start, line: null }));
-    } else {
-      const place = { line: null, offset: start, reason: fault ?? "" };
-      pieces.push(page.badLines({ listed: [place], more: 0 }));
+      return page.entry({ ...emptyEntry({}), ...entry, usage, start, line, tools });
     }
-  }
-  pieces.push(page.foot(head));
-  return pieces;
+    const reason = withheld ? `withheld by the rule ${withheld.rule}` : (fault ?? "");
+    return page.badLines({ listed: [{ line, offset: start, reason }], more: 0 });
+  });
 }
 
 export async function logPieces(
