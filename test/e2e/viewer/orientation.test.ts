@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { browserClient } from "../../server/auth/browser-user.ts";
+import { axeFaults } from "../axe-faults.ts";
 import { eventually, flashed } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 
@@ -132,6 +133,33 @@ browserTest(
     assert.equal(await page.locator(".files img").count(), 0);
   },
 );
+
+browserTest("all edits of a file are shown in order, each with its lines and its row", async () => {
+  const page = await open();
+  await page.getByRole("button", { name: "Files", exact: true }).click();
+  const file = page.locator(".files details").filter({ hasText: "a.ts" });
+  await file.locator("summary").click();
+  await file.getByRole("button", { name: "Show all edits" }).click();
+  const history = page.getByRole("dialog", { name: "src/a.ts" });
+  await history.getByText("2 edits").waitFor();
+  const diffs = history.locator(".diff");
+  await eventually("what was changed", () => diffs.allTextContents()).toEqual([
+    "-a\n+b\n+c\n",
+    "-a\n+d\n",
+  ]);
+  const places = () => diffs.nth(0).locator("span[data-n]").count();
+  await eventually("numbers of lines", places).toBe(3);
+  assert.deepEqual(await axeFaults(page), []);
+  await history.getByRole("link", { name: /^2\. Edit/ }).click();
+  await page.locator(".row.target", { hasText: "Edit src/a.ts" }).waitFor();
+  await history.waitFor({ state: "detached" });
+
+  const hostile = page.locator(".files details").filter({ hasText: "onerror" });
+  await hostile.locator("summary").click();
+  await hostile.getByRole("button", { name: "Show all edits" }).click();
+  await page.locator(".file-history .undone", { hasText: "failed" }).waitFor();
+  assert.equal(await page.locator(".file-history img").count(), 0);
+});
 
 browserTest("an edit has the line numbers of the file that was read before, or none", async () => {
   const page = await open();

@@ -171,13 +171,18 @@ function rowHtml(props: RowProps): Html | null {
   return badLineHtml({ line: null, offset: start, reason: fault ?? "" }, props.links);
 }
 
+type CallProps = Pick<
+  RowProps,
+  "item" | "calls" | "links" | "project" | "thinking" | "isTarget" | "isUsageRepeated"
+>;
+
 /** Below a row that is being unfolded. */
-function insideHtml(props: RowProps, index: number): Html | null {
+export function insideHtml(props: CallProps, index: number): Html | null {
   const entry = placedEntry(props);
   return entry === null ? null : insideOf(entry, index, contextOf(props));
 }
 
-function placedEntry({ item, calls, isUsageRepeated }: RowProps): PlacedEntry | null {
+function placedEntry({ item, calls, isUsageRepeated }: CallProps): PlacedEntry | null {
   const { start, entry, tools, results } = item;
   if (entry === null) return null;
   const usage = isUsageRepeated ? null : entry.usage;
@@ -186,7 +191,7 @@ function placedEntry({ item, calls, isUsageRepeated }: RowProps): PlacedEntry | 
 }
 
 /** All of the entry that a link or a hit leads to is in the page, so that words in it are found. */
-function contextOf({ calls, links, project, thinking, isTarget }: RowProps): EntryContext {
+function contextOf({ calls, links, project, thinking, isTarget }: CallProps): EntryContext {
   const { results, places } = calls;
   return {
     thinking,

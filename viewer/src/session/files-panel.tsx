@@ -13,6 +13,7 @@ import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { clockOf, countText, lastName } from "../words.ts";
 import { copyText } from "./copy.ts";
 import { LineCounts } from "./exchange-words.tsx";
+import { FileHistory } from "./file-history.tsx";
 import { Outline } from "./outline.ts";
 import type { SessionStore } from "./session-store.ts";
 import {
@@ -39,6 +40,7 @@ interface PanelProps {
 export function FilesPanel({ store, hide }: PanelProps) {
   const { outline, isLoading } = useFilesOf(store);
   const [isOfEdits, showEdits] = useState(false);
+  const [history, setHistory] = useState<TouchedFile | null>(null);
   const marks = outline.marks.value;
   const project = store.head.value?.directory ?? null;
   const files = useMemo(() => touchedFiles(marks.slice(), project), [marks, project]);
@@ -64,11 +66,23 @@ export function FilesPanel({ store, hide }: PanelProps) {
           <p class="turns-progress">{isLoading ? "Loading…" : "No file was read or edited."}</p>
         )}
         {shown.slice(0, FILES_MAX).map((file) => (
-          <FileTouches key={file.shown} store={store} file={file} project={project} hide={hide} />
+          <FileTouches
+            key={file.shown}
+            {...{ store, file, project, hide }}
+            showEdits={setHistory}
+          />
         ))}
         {shown.length > FILES_MAX && <p>and {shown.length - FILES_MAX} more files</p>}
         <EditorChoice />
       </div>
+      {history !== null && (
+        <FileHistory
+          {...{ store, project }}
+          file={history}
+          leave={hide}
+          close={() => setHistory(null)}
+        />
+      )}
     </>
   );
 }
@@ -97,9 +111,10 @@ function directoryOf(path: string): string {
 interface FileProps extends PanelProps {
   readonly file: TouchedFile;
   readonly project: string | null;
+  readonly showEdits: (file: TouchedFile) => void;
 }
 
-function FileTouches({ store, file, project, hide }: FileProps) {
+function FileTouches({ store, file, project, hide, showEdits }: FileProps) {
   const { shown, touches, reads, edits, added, removed } = file;
   const calls = [edits === 0 ? null : countText(edits, "edit"), reads && countText(reads, "read")];
   return (
@@ -113,6 +128,11 @@ function FileTouches({ store, file, project, hide }: FileProps) {
         <small class="file-calls">{calls.filter(Boolean).join(", ")}</small>
       </summary>
       <FileAction path={wholePath(file.file, project) ?? file.file} />
+      {edits > 0 && (
+        <button type="button" class="quiet file-action" onClick={() => showEdits(file)}>
+          Show all edits
+        </button>
+      )}
       <ol>
         {touches.slice(0, TOUCHES_MAX).map((touch, n) => (
           <li key={`${touch.start} ${n}`}>
