@@ -68,8 +68,9 @@ export interface RetentionOptions {
 
 export class Retention {
   readonly #options: RetentionOptions;
-  /** The time of the last message of a stream, by its id and end. */
+  /** The time of the last message of a stream, by its id and end; as this run and the last saw it. */
   #changes = new Map<string, number>();
+  #earlierChanges = new Map<string, number>();
   /** The last run: one follows the other. */
   #last: Promise<void> = Promise.resolve();
   #isStopped = false;
@@ -123,14 +124,14 @@ export class Retention {
     const holds = readHolds();
     const held: string[] = [];
     const removed: RetiredSession[] = [];
-    const changes = new Map<string, number>();
-    for await (const due of this.#dueSessions(dueMs, changes)) {
+    this.#earlierChanges = this.#changes;
+    this.#changes = new Map();
+    for await (const due of this.#dueSessions(dueMs)) {
       if (this.#isStopped) break;
       if (holds.some((hold) => isHeld(due, hold))) held.push(pathOfStore(due.place.store));
-      else removed.push(...(await this.#remove(due, changes)));
+      else removed.push(...(await this.#remove(due)));
     }
     if (this.#isStopped && removed.length === 0) return;
-    this.#changes = changes;
     const before = await this.#record();
     const record: RunRecord = {
       lastRunAt: timeText(nowMs),
@@ -146,14 +147,14 @@ export class Retention {
   }
 
   /** Sessions whose streams were all changed last before then. */
-  async *#dueSessions(dueMs: number, changes: Map<string, number>): AsyncGenerator<DueSession> {
+  async *#dueSessions(dueMs: number): AsyncGenerator<DueSession> {
     const { store, onFault } = this.#options;
     const prefix = `${SESSIONS_PATH}/`;
     for (let after: string | null = prefix; after?.startsWith(prefix) && !this.#isStopped; ) {
       const heads: readonly StreamHead[] = await store.list({ after, limit: PAGE_STREAMS });
       for (const head of heads) {
         try {
-          const due = await this.#dueSession(head, dueMs, changes);
+          const due = await this.#dueSession(head, dueMs);
           if (due !== null) yield due;
         } catch (cause) {
           if (!isDeletion(cause)) onFault(`looking at the age of ${head.path}`, cause);
@@ -164,11 +165,7 @@ export class Retention {
   }
 
   /** Null: it is not due, or it is looked at with its log. */
-  async #dueSession(
-    head: StreamHead,
-    dueMs: number,
-    changes: Map<string, number>,
-  ): Promise<DueSession | null> {
+  async #dueSession(head: StreamHead, dueMs: number): Promise<DueSession | null> {
     const place = sentFilePlaceOf(head.path);
     if (place === null || head.createdAtMs > dueMs) return null;
     const id = dialectNamed(place.store.dialect).naming.idAt(logSegments(place.path));
@@ -177,7 +174,7 @@ export class Retention {
     if (id === null || (place.isSidecar && other !== null)) return null;
     const heads = other === null ? [head] : [head, other];
     for (const each of heads) {
-      if ((await this.#lastChange(each, changes)) > dueMs) return null;
+      if ((await this.#lastChange(each)) > dueMs) return null;
     }
     return { id, place, heads };
   }
@@ -186,9 +183,9 @@ export class Retention {
     return this.#options.store.head(path).catch(ifDeleted);
   }
 
-  async #lastChange(head: StreamHead, changes: Map<string, number>): Promise<number> {
-    const key = `${head.streamId} ${head.end}`;
-    let changedMs = this.#changes.get(key);
+  async #lastChange(head: StreamHead): Promise<number> {
+    const key = keyOf(head);
+    let changedMs = this.#changes.get(key) ?? this.#earlierChanges.get(key);
     if (changedMs === undefined) {
       changedMs = head.createdAtMs;
       for await (const { timestamp } of this.#options.store.messages(head.path, "start")) {
@@ -196,15 +193,12 @@ export class Retention {
         changedMs = Math.max(changedMs, timestamp);
       }
     }
-    changes.set(key, changedMs);
+    this.#changes.set(key, changedMs);
     return changedMs;
   }
 
   /** None if it was changed or deleted meanwhile. */
-  async #remove(
-    { id, place, heads }: DueSession,
-    changes: Map<string, number>,
-  ): Promise<RetiredSession[]> {
+  async #remove({ id, place, heads }: DueSession): Promise<RetiredSession[]> {
     const { store, time, onNote, onFault } = this.#options;
     const [first, ...others] = heads;
     if (first === undefined) return [];
@@ -216,9 +210,7 @@ export class Retention {
       if (!isChanged) onFault(`deleting the received session ${first.path}`, cause);
       return [];
     }
-    const changedMs = Math.max(
-      ...heads.map(({ streamId, end }) => changes.get(`${streamId} ${end}`) ?? 0),
-    );
+    const changedMs = Math.max(...heads.map((head) => this.#changes.get(keyOf(head)) ?? 0));
     const bytes = heads.reduce((sum, { start, end }) => sum + bytesAt(end) - bytesAt(start), 0);
     const changedAt = timeText(changedMs);
     const { path: stream } = first;
@@ -242,6 +234,10 @@ export const RETENTION_ROUTE: MountDescription = {
 
 function isHeld({ id, place }: DueSession, hold: Hold): boolean {
   return hold.dialect === place.store.dialect && hold.id === id;
+}
+
+function keyOf({ streamId, end }: StreamHead): string {
+  return `${streamId} ${end}`;
 }
 
 function logOf(sidecar: string): string {
