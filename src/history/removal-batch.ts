@@ -121,24 +121,21 @@ export class RemovalBatch {
     }
     const own: OwnSession = { ...found, id };
     const { removing, group } = store;
+    const key = keyOf(own);
+    if (group.some((member) => member.key === key)) return; // It was named twice.
     const { reason = "", dryRun = false, signal } = this.#options;
     const isLast = (removing.agentFile?.(id) ?? null) === null;
     const forks = isLast ? await this.#forksOf(own) : [];
     await this.#obstacles(own, forks);
     signal?.throwIfAborted();
-    const key = keyOf(own);
     if (isLast) this.#gone.add(key);
     const at = new Date(this.#nowMs).toISOString();
     const until = this.#until;
     const stated = { dialect: own.dialect, id, by: whoIsHere(), at, reason, until };
     if (dryRun) {
-      const files = filesThere(removing, own);
-      this.removals.push(
-        factsOf(
-          removing,
-          files.map((each) => ({ ...stated, ...each, tombstones: [] })),
-        ),
-      );
+      const all = filesThere(removing, own);
+      const removals = all.map((files) => ({ ...stated, ...files, tombstones: [] }));
+      this.removals.push(factsOf(removing, removals));
       return;
     }
     const notes = isLast ? await this.#notesOf(own) : [];

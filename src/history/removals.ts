@@ -53,8 +53,11 @@ export async function removeSessions(
       await removeOne(places, batch, session, options).catch(tell.onRefused);
     }
   } finally {
-    await batch.finish();
-    for (const each of batch.removals) await tell.onRemoved(each);
+    try {
+      await batch.finish();
+    } finally {
+      for (const each of batch.removals) await tell.onRemoved(each);
+    }
   }
 }
 

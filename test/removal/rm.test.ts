@@ -120,7 +120,7 @@ test("a session in the trash is purged by its id, and the trash is empty then", 
   expect([listed.code, listed.stderr]).toEqual([0, "the trash is empty\n"]);
 });
 
-test("a session that is being written is refused, and nothing of it is changed", async () => {
+test("a session that is being written is refused, and nothing of it is changed; others go", async () => {
   const user = new Remover();
   await user.record("verbatim", "hello", VALUE);
   const before = user.sessionFiles;
@@ -128,6 +128,10 @@ test("a session that is being written is refused, and nothing of it is changed",
   const refused = await user.run(["rm", "hello"]);
   expect([refused.code, refused.stderr]).toEqual([7, expect.stringContaining("LOG_LOCKED")]);
   assert.deepEqual(user.sessionFiles, before);
+  await user.record("verbatim", "other", VALUE);
+  const partly = await user.run(["rm", "other", "hello", "other"]);
+  expect([partly.code, partly.stderr]).toEqual([7, expect.stringContaining("LOG_LOCKED")]);
+  expect(partly.stdout).toMatch(/^other is in the trash[^\n]*\n$/);
   holder.release();
   assert.equal((await user.run(["rm", "hello"])).code, 0);
 });

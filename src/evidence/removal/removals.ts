@@ -276,9 +276,10 @@ export async function settleTrash(
         const { state, until } = entry.removal;
         if (state !== "trash") refuseForeign(removing, entry.removal);
         if (state === "removing") interrupted.push(entry);
-        else if (state === "restoring" && !(await carryBack(removing, trash, open, entry, false)))
-          await trash.write({ ...entry, removal: { ...entry.removal, state: "trash" } });
-        else if (until !== null && Date.parse(until) <= nowMs) due.push(entry);
+        else if (state === "trash" && until !== null && Date.parse(until) <= nowMs) due.push(entry);
+        if (state !== "restoring" || (await carryBack(removing, trash, open, entry, false)))
+          continue;
+        await trash.write({ ...entry, removal: { ...entry.removal, state: "trash" } });
       } catch (cause) {
         if (errnoOf(cause) === "LOG_LOCKED") continue;
         const reason = cause instanceof Error ? cause.message : String(cause);
