@@ -53,7 +53,7 @@ browserTest("a session is starred, renamed and tagged, and found by these", asyn
   await page.getByRole("heading", { name: "The table <b>" }).waitFor();
   assert.equal(await page.locator(".session-facts .tag").textContent(), "#area/ui");
 
-  await page.getByRole("link", { name: "#area/ui" }).click();
+  await page.getByRole("link", { name: "#area/ui", exact: true }).click();
   const row = page.locator(".session-row");
   await row.getByText("The table <b>").waitFor();
   assert.match((await row.textContent()) ?? "", /★.*#area\/ui/);
@@ -113,10 +113,13 @@ browserTest("an entry gets a star and a note by keyboard, and a mark that opens 
   await eventually("the mark", () => mark.count()).toBe(0);
 });
 
-browserTest("on a phone, the button for notes is in view", async () => {
+browserTest("on a phone, the button for notes and all words of the notes are in view", async () => {
   const page = await openList();
   await page.setViewportSize({ width: 390, height: 844 });
   await page.getByText(OWN).first().click();
   const box = await page.getByRole("button", { name: "Notes" }).boundingBox();
   assert.ok(box !== null && box.x >= 0 && box.x + box.width <= 390, JSON.stringify(box));
+  await page.getByRole("button", { name: "Notes" }).click();
+  await page.getByLabel("Title").waitFor();
+  assert.ok(await page.getByRole("dialog").evaluate((at) => at.scrollWidth <= at.clientWidth));
 });
