@@ -25,9 +25,11 @@ interface ToolProps {
   readonly run: () => void;
   readonly kind?: string;
   readonly keys?: string;
+  /** Of one that shows and hides something. */
+  readonly isOn?: boolean;
 }
 
-export function ToolButton({ name, icon, run, kind = "", keys }: ToolProps) {
+export function ToolButton({ name, icon, run, kind = "", keys, isOn }: ToolProps) {
   const title = keys === undefined ? name : `${name} ( ${keys} )`;
   return (
     <button
@@ -35,6 +37,7 @@ export function ToolButton({ name, icon, run, kind = "", keys }: ToolProps) {
       class={kind}
       aria-label={name}
       aria-keyshortcuts={keys}
+      aria-pressed={isOn}
       title={title}
       onClick={run}
     >

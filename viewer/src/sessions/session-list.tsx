@@ -36,8 +36,12 @@ export function SessionList({ store, isFiltered, current, select }: ListProps) {
   );
   const virtual = useListRows(store, items, scroller);
   const at = items.findIndex((item) => item.kind === "row" && item.session.id === current);
+  // A list that the reader scrolled stays where it is, until another session is opened.
+  const opened = useRef(store.scrollTop > 0 ? current : undefined);
   useEffect(() => {
-    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
+    if (at < 0 || current === opened.current) return;
+    opened.current = current;
+    virtual.scrollToIndex(at, { align: "auto" });
   }, [current, at >= 0]);
   const onScroll = () => {
     // The last event may come after the list is gone.
