@@ -46,7 +46,10 @@ export class SessionWindow {
   }
 
   /** Refuses with LOG_NOT_FOUND. Must be closed: it holds files open. */
-  static async open(host: Host, { logId, root, dialect }: Pick<Session, "logId" | "root" | "dialect">): Promise<SessionWindow> {
+  static async open(
+    host: Host,
+    { logId, root, dialect }: Pick<Session, "logId" | "root" | "dialect">,
+  ): Promise<SessionWindow> {
     const disk = hostOf(host, { dialect: dialect.name, root });
     return new SessionWindow(await LogWindow.open(disk, logId, root), dialect);
   }

@@ -60,7 +60,7 @@ export function FileHistory({ store, file, project, leave, close }: HistoryProps
               {item === undefined ? (
                 <p>Loading…</p>
               ) : (
-                <Change {...{ item, edit, store, project }} />
+                <Change item={item} edit={edit} store={store} project={project} />
               )}
             </section>
           );

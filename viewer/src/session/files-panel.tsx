@@ -68,7 +68,10 @@ export function FilesPanel({ store, hide }: PanelProps) {
         {shown.slice(0, FILES_MAX).map((file) => (
           <FileTouches
             key={file.shown}
-            {...{ store, file, project, hide }}
+            store={store}
+            file={file}
+            project={project}
+            hide={hide}
             showEdits={setHistory}
           />
         ))}
@@ -77,7 +80,8 @@ export function FilesPanel({ store, hide }: PanelProps) {
       </div>
       {history !== null && (
         <FileHistory
-          {...{ store, project }}
+          store={store}
+          project={project}
           file={history}
           leave={hide}
           close={() => setHistory(null)}

@@ -27,6 +27,7 @@ function show(images: readonly HTMLImageElement[], first: number): void {
     caption.textContent = images.length === 1 ? alt : `${alt}, ${at + 1} of ${images.length}`;
   };
   const bar = document.createElement("div");
+  bar.className = "lightbox-bar";
   bar.append(caption);
   if (images.length > 1)
     bar.append(
