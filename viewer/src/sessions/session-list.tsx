@@ -36,13 +36,7 @@ export function SessionList({ store, isFiltered, current, select }: ListProps) {
   );
   const virtual = useListRows(store, items, scroller);
   const at = items.findIndex((item) => item.kind === "row" && item.session.id === current);
-  // A list that the reader scrolled stays where it is, until another session is opened.
-  const opened = useRef(store.scrollTop > 0 ? current : undefined);
-  useEffect(() => {
-    if (at < 0 || current === opened.current) return;
-    opened.current = current;
-    virtual.scrollToIndex(at, { align: "auto" });
-  }, [current, at >= 0]);
+  useShown(store, virtual, current, at);
   const onScroll = () => {
     // The last event may come after the list is gone.
     if (scroller.current) store.scrollTop = scroller.current.scrollTop;
@@ -85,6 +79,21 @@ export function SessionList({ store, isFiltered, current, select }: ListProps) {
       <ListFoot store={store} isFiltered={isFiltered} />
     </div>
   );
+}
+
+/** A list that the reader scrolled stays where it is, until another session is opened. */
+function useShown(
+  store: ListStore,
+  virtual: ReturnType<typeof useListRows>,
+  current: string | null | undefined,
+  at: number,
+): void {
+  const opened = useRef(store.scrollTop > 0 ? current : undefined);
+  useEffect(() => {
+    if (at < 0 || current === opened.current) return;
+    opened.current = current;
+    virtual.scrollToIndex(at, { align: "auto" });
+  }, [current, at >= 0]);
 }
 
 /** The rows on the screen. Keeps the place in the list, and loads more near its end. */
