@@ -230,7 +230,7 @@ export function attempt(): number {
   return ++attempts;
 }
 
-/** Prompts, failures and edits of the whole session are known. */
+/** Until then rows move: prompts get their lines above, and the time axis comes over them. */
 export async function outlineRead(page: Page): Promise<void> {
   await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor({ state: "attached" });
 }

@@ -235,7 +235,7 @@ browserTest("a link to an entry opens it; an invalid link is reported", async ()
 browserTest("a session is exported as one page, and byte for byte", async () => {
   const page = await openFence();
   const save = async (name: string) => {
-    await page.locator(".export-menu").evaluate((menu) => menu.setAttribute("open", ""));
+    await page.locator(".menu").evaluate((menu) => menu.setAttribute("open", ""));
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name }).click(),

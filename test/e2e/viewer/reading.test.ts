@@ -199,8 +199,6 @@ browserTest("the prompt being answered is above the transcript, with its facts",
   );
   await page.keyboard.press("K");
   await page.keyboard.press("K");
-  await bar.waitFor({ state: "detached" }); // The prompt itself is on the screen.
-  await page.keyboard.press("j");
   await eventually("the prompt before", () => bar.innerText()).toMatch(/^Prompt 2000/);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Reading bar: the prompt whose answer is being read, over the transcript, with its cost, time and
- * files; and the filter of what is shown, where the reader opens it.
+ * Reading bar: above the transcript: the prompt whose answer is being read, with its cost, time and
+ * files, and the filter of what is shown.
  */
 
 import { useComputed } from "@preact/signals";
@@ -25,18 +25,22 @@ import { isWrapped, toggleWrap } from "./wrap.ts";
 
 interface BarProps {
   readonly store: SessionStore;
+  readonly reading: ReadingPosition;
   readonly isExpanded: boolean;
   readonly expand: (is: boolean) => void;
-  readonly isShown: boolean;
+  /** On small screens, where the filter can be hidden. */
+  readonly isFilterShown: boolean;
   /** The entry in the address. */
   readonly at: number | null;
 }
 
-export function FilterBar({ store, isExpanded, expand, isShown, at }: BarProps) {
+export function ReadingBar(props: BarProps) {
+  const { store, reading, isExpanded, expand, isFilterShown, at } = props;
   return (
-    <>
+    <div class="reading-bar">
+      <CurrentPrompt store={store} reading={reading} />
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in one line. */}
-      <div class="filter" hidden={!isShown} role="group" aria-label="Show only">
+      <div class={isFilterShown ? "filter shown" : "filter"} role="group" aria-label="Show only">
         {FILTERS.map((name) => (
           <Chip key={name} store={store} name={name} />
         ))}
@@ -61,25 +65,16 @@ export function FilterBar({ store, isExpanded, expand, isShown, at }: BarProps) 
         <FindMarks store={store} at={at} />
       </div>
       <Filtered store={store} />
-    </>
+    </div>
   );
 }
 
-/** Not while the prompt itself is on the screen. */
-export function CurrentPrompt(props: {
-  readonly store: SessionStore;
-  readonly reading: ReadingPosition;
-}) {
+function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: ReadingPosition }) {
   const { store, reading } = props;
   const { outline } = store;
   const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
   const exchange = outline.exchangeAt(here);
-  const isAbove = useComputed(() => {
-    const { value: index } = outline.index;
-    const { from } = reading.visible.value;
-    return index.startOf(index.lastUntil(from)) < from;
-  }).value;
-  if (exchange === null || !isAbove) return null;
+  if (exchange === null) return <p class="current-prompt" />;
   const { start } = exchange;
   const cost = store.costs.ofPrompt(exchange);
   return (

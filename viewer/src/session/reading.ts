@@ -13,8 +13,7 @@ import type { SessionStore } from "./session-store.ts";
 const NEAR_PX = 800;
 /** This close to the end counts as at the end. */
 const END_PX = 48;
-/** Below the prompt being read, which lies over the transcript. */
-const TARGET_TOP_PX = 40;
+const TARGET_TOP_PX = 24;
 /** The row at this distance from the top is the one being read: a target is below its neighbour. */
 const READ_LINE_PX = TARGET_TOP_PX + 8;
 

@@ -8,7 +8,6 @@ import { displayTime } from "../../../src/sessions/render/html/entry-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits, lengthOf, moneyOf } from "../../../src/sessions/render/phrases.ts";
 import { listHref } from "../address.ts";
-import { AgentMark } from "../agent-mark.tsx";
 import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
 import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
@@ -29,7 +28,6 @@ import {
   sizeOf,
 } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
-import { Menu } from "./menu.tsx";
 import { ResumeButton } from "./resume-button.tsx";
 import { NoteFacts, StarButton } from "./session-notes.tsx";
 import type { SessionStore } from "./session-store.ts";
@@ -41,14 +39,10 @@ interface HeaderProps {
   readonly search: () => void;
   readonly turns: () => void;
   readonly filter: () => void;
-  readonly isFilterShown: boolean;
   readonly help: () => void;
-  /** The time axis, at the foot of the bar. */
-  readonly children: ComponentChildren;
 }
 
-export function SessionHeader(props: HeaderProps) {
-  const { store, children } = props;
+export function SessionHeader({ store, search, turns, filter, help }: HeaderProps) {
   const head = store.head.value;
   const { client, id } = store;
   const [isProofShown, showProof] = useState(false);
@@ -61,25 +55,38 @@ export function SessionHeader(props: HeaderProps) {
           ←
         </a>
         {head !== null && <StarButton store={store} head={head} />}
-        <h1 title={head === null ? "" : pageText(sessionName(head))}>
-          {head === null ? "…" : pageText(sessionName(head))}
-        </h1>
-        {head !== null && (
-          <Facts head={head} store={store}>
-            {store.fate.value === null && (
-              <ProofBadge
-                client={client}
-                id={id}
-                end={store.window.value?.end ?? head.end}
-                isOpen={isProofShown}
-                toggle={() => showProof(!isProofShown)}
-              />
-            )}
-          </Facts>
-        )}
-        <Tools {...props} share={() => share(true)} />
+        <h1>{head === null ? "…" : pageText(sessionName(head))}</h1>
+        <div class="session-tools">
+          <ToolButton name="Search" icon="search" run={search} keys="/" />
+          <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
+          <ToolButton name="Filter" icon="filter" run={filter} kind="filter-button" />
+          <ResumeButton command={head?.resumeCommand ?? null} />
+          <ExportMenu store={store} />
+          <ToolButton name="Share" icon="share" run={() => share(true)} />
+          <button
+            type="button"
+            class="help-button"
+            onClick={help}
+            aria-label="Keys"
+            title="Keys ( ? )"
+          >
+            ?
+          </button>
+        </div>
       </div>
-      {children}
+      {head !== null && (
+        <Facts head={head} store={store}>
+          {store.fate.value === null && (
+            <ProofBadge
+              client={client}
+              id={id}
+              end={store.window.value?.end ?? head.end}
+              isOpen={isProofShown}
+              toggle={() => showProof(!isProofShown)}
+            />
+          )}
+        </Facts>
+      )}
       {isSharing && head !== null && (
         <ShareDialog client={client} head={head} close={() => share(false)} />
       )}
@@ -93,28 +100,6 @@ export function SessionHeader(props: HeaderProps) {
         />
       )}
     </header>
-  );
-}
-
-function Tools(props: HeaderProps & { readonly share: () => void }) {
-  const { store, search, turns, filter, isFilterShown, share, help } = props;
-  return (
-    <div class="session-tools">
-      <ToolButton name="Search" icon="search" run={search} keys="/" />
-      <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
-      <ToolButton
-        name="Filter"
-        icon="filter"
-        run={filter}
-        isOn={isFilterShown || store.filter.value.size > 0}
-      />
-      <ResumeButton command={store.head.value?.resumeCommand ?? null} />
-      <ExportMenu store={store} />
-      <ToolButton name="Share" icon="share" run={share} />
-      <button type="button" class="help-button" onClick={help} aria-label="Keys" title="Keys ( ? )">
-        ?
-      </button>
-    </div>
   );
 }
 
@@ -138,7 +123,7 @@ interface FactsProps {
 }
 
 function Facts({ head, store, children }: FactsProps) {
-  const { model, turns, parent } = head;
+  const { program, agent, model, turns, parent } = head;
   const took = tookOf(head);
   // As counted; else the outline's, once it knows all: the head of a long live session is of an
   // earlier moment.
@@ -150,10 +135,7 @@ function Facts({ head, store, children }: FactsProps) {
   return (
     <div class="session-facts">
       <State store={store} head={head} />
-      <Fact>
-        <AgentMark label={head.agentLabel} />
-        {pageText(head.agentLabel)}
-      </Fact>
+      {program !== null && <Fact>{program}</Fact>}
       {head.erased && <Fact kind="erased">{pageText(erasedText(head.erased))}</Fact>}
       {head.isKept && <Fact>{deletionText(head)}</Fact>}
       {head.fullerGeneration !== null && (
@@ -161,11 +143,11 @@ function Facts({ head, store, children }: FactsProps) {
           Generation {head.fullerGeneration}, kept by the guard, holds more
         </Fact>
       )}
-      {model !== null && <Fact kind="mono minor">{pageText(model)}</Fact>}
+      {agent !== null && <Fact>{pageText(agent)}</Fact>}
+      {model !== null && <Fact kind="mono">{pageText(model)}</Fact>}
+      {turns > 0 && <Fact>{countText(turns, "turn")}</Fact>}
       {tokens !== null && (
-        <Fact kind="minor" title={`${groupDigits(Math.round(tokens))} tokens`}>
-          {shortCount(tokens)} tokens
-        </Fact>
+        <Fact title={`${groupDigits(Math.round(tokens))} tokens`}>{shortCount(tokens)} tokens</Fact>
       )}
       {isCounted ? (
         <Fact title={costTitle(total)}>{costOrRecorded(total)}</Fact>
@@ -186,7 +168,7 @@ function Facts({ head, store, children }: FactsProps) {
       <Children store={store} turns={turns} />
       <NoteFacts store={store} head={head} />
       {children}
-      <More head={head} tokens={tokens} />
+      <More head={head} />
     </div>
   );
 }
@@ -218,7 +200,8 @@ function Children({ store, turns }: { readonly store: SessionStore; readonly tur
   }, [client, id, turns]);
   if (children.length === 0) return null;
   return (
-    <Menu kind="more-facts" label={countText(children.length, "subagent")}>
+    <details class="more-facts">
+      <summary>{countText(children.length, "subagent")}</summary>
       <ul>
         {children.map((child) => (
           <li key={child.id}>
@@ -226,7 +209,7 @@ function Children({ store, turns }: { readonly store: SessionStore; readonly tur
           </li>
         ))}
       </ul>
-    </Menu>
+    </details>
   );
 }
 
@@ -244,15 +227,10 @@ function Fact({ kind = "", title, children }: FactProps) {
   );
 }
 
-/** Also the facts that a narrow bar leaves out. */
-function More({ head, tokens }: { readonly head: SessionHead; readonly tokens: number | null }) {
+function More({ head }: { readonly head: SessionHead }) {
   const { session, dialect, root, createdAt, updatedAt, lines, badLines, bytes, tornBytes } = head;
-  const { repository, directory, branch, agent, model, turns } = head;
+  const { repository, directory, branch } = head;
   const rows: [string, string | null][] = [
-    ["Agent", agent],
-    ["Model", model],
-    ["Turns", turns === 0 ? null : groupDigits(turns)],
-    ["Tokens", tokens === null ? null : groupDigits(Math.round(tokens))],
     ["Id", session],
     ["Kind", dialect],
     ["Store", root],
@@ -266,7 +244,8 @@ function More({ head, tokens }: { readonly head: SessionHead; readonly tokens: n
     ["Torn bytes", tornBytes === 0 ? null : groupDigits(tornBytes)],
   ];
   return (
-    <Menu kind="more-facts" label="Details">
+    <details class="more-facts">
+      <summary>Details</summary>
       <dl>
         {rows.map(([name, value]) =>
           value === null ? null : (
@@ -277,7 +256,7 @@ function More({ head, tokens }: { readonly head: SessionHead; readonly tokens: n
           ),
         )}
       </dl>
-    </Menu>
+    </details>
   );
 }
 

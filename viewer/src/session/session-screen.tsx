@@ -18,8 +18,7 @@ import { openPicture } from "./lightbox.ts";
 import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
 import { ReadingPosition } from "./reading.ts";
-import { CurrentPrompt, FilterBar } from "./reading-bar.tsx";
-import { areFindsMarked } from "./session-finds.ts";
+import { ReadingBar } from "./reading-bar.tsx";
 import { SessionHeader } from "./session-header.tsx";
 import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
 import { SessionStore } from "./session-store.ts";
@@ -60,11 +59,7 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
   const server = client.value;
   const store = useMemo(() => new SessionStore(server, id), [server, id]);
   const reading = useMemo(() => new ReadingPosition(store), [store]);
-  const [view, setView] = useState<View>({
-    ...CLOSED,
-    isSearching: q !== "",
-    isFilterShown: f !== "" || areFindsMarked.peek(),
-  });
+  const [view, setView] = useState<View>({ ...CLOSED, isSearching: q !== "" });
   const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
   const toggle = (part: keyof View) => setView((before) => ({ ...before, [part]: !before[part] }));
   useFilterAndPlace(store, reading, at, f);
@@ -89,11 +84,8 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
         search={() => toggle("isSearching")}
         turns={() => toggle("areTurnsShown")}
         filter={() => toggle("isFilterShown")}
-        isFilterShown={view.isFilterShown}
         help={() => change({ isHelpShown: true })}
-      >
-        <TimeAxis store={store} reading={reading} />
-      </SessionHeader>
+      />
       <GoneBanner store={store} />
       {view.isSearching && (
         <InnerSearch store={store} q={q} at={at} close={() => change({ isSearching: false })} />
@@ -141,25 +133,24 @@ function SessionBody({ store, reading, links, at, view, change }: BodyProps) {
         hide={() => change({ areTurnsShown: false })}
       />
       <div class="session-middle">
-        <FilterBar
+        <TimeAxis store={store} reading={reading} />
+        <ReadingBar
           store={store}
+          reading={reading}
           isExpanded={view.isExpanded}
           expand={(isExpanded) => change({ isExpanded })}
-          isShown={view.isFilterShown}
+          isFilterShown={view.isFilterShown}
           at={at}
         />
-        <div class="transcript-place">
-          <CurrentPrompt store={store} reading={reading} />
-          <Transcript
-            store={store}
-            reading={reading}
-            links={links}
-            thinking={view.thinking || store.filter.value.has("thinking")}
-            isExpanded={view.isExpanded}
-            isAll={view.isAll}
-            at={at}
-          />
-        </div>
+        <Transcript
+          store={store}
+          reading={reading}
+          links={links}
+          thinking={view.thinking || store.filter.value.has("thinking")}
+          isExpanded={view.isExpanded}
+          isAll={view.isAll}
+          at={at}
+        />
         <NewEntries store={store} />
       </div>
       <Rail store={store} reading={reading} />
@@ -261,7 +252,7 @@ function inspectCurrent(store: SessionStore, reading: ReadingPosition): void {
 }
 
 /** Wide enough for the inspector to be open from the start. */
-const WIDE = "(min-width: 128rem)";
+const WIDE = "(min-width: 112rem)";
 
 /** The inspector shows the row that has the focus, so that keys step through entries in it. */
 function inspectFocused({ target }: Event, store: SessionStore): void {

@@ -25,11 +25,9 @@ interface ToolProps {
   readonly run: () => void;
   readonly kind?: string;
   readonly keys?: string;
-  /** Of one that shows and hides something. */
-  readonly isOn?: boolean;
 }
 
-export function ToolButton({ name, icon, run, kind = "", keys, isOn }: ToolProps) {
+export function ToolButton({ name, icon, run, kind = "", keys }: ToolProps) {
   const title = keys === undefined ? name : `${name} ( ${keys} )`;
   return (
     <button
@@ -37,7 +35,6 @@ export function ToolButton({ name, icon, run, kind = "", keys, isOn }: ToolProps
       class={kind}
       aria-label={name}
       aria-keyshortcuts={keys}
-      aria-pressed={isOn}
       title={title}
       onClick={run}
     >
