@@ -195,21 +195,21 @@ browserTest("Back shows the list as it was: filters, rows and scroll position", 
   await page.locator(".session-row").first().waitFor();
   const list = page.locator(".list-scroll");
   await list.evaluate((each) => each.scrollTo(0, 4000));
-  const place = async () => Math.round((await list.evaluate((each) => each.scrollTop)) / 20);
-  await eventually("where it is", place).toBe(200);
+  const place = async () => Math.round((await list.evaluate((each) => each.scrollTop)) / 100);
+  await eventually("where it is", place).toBe(40);
   const title = await page.locator(".session-row").nth(10).locator(".row-title").innerText();
   await row(page, title).first().click();
   await page.waitForURL(/#\/s\//);
   await page.locator(".entry").first().waitFor();
   await page.goBack();
   await row(page, title).first().waitFor();
-  await eventually("where it was", place).toBe(200);
+  await eventually("where it was", place).toBe(40);
   await page.waitForURL(/agent=Claude/);
   await row(page, title).first().click();
   await page.locator(".entry").first().waitFor();
-  await page.getByRole("link", { name: "All sessions" }).click();
+  await page.getByRole("link", { name: "Sessions", exact: true }).click();
   await page.waitForURL(/agent=Claude/);
-  await eventually("where it was", place).toBe(200);
+  await eventually("where it was", place).toBe(40);
 });
 
 browserTest("j and k move through the list, Enter opens, / searches and ? explains", async () => {

@@ -188,6 +188,9 @@ const COPY = JSON.stringify(
   Object.entries({ type: "button", class: "copy", "aria-label": "Copy this block" }),
 );
 
+/** Its search of a long block. */
+const SEARCH = /^\[\["type","search"\],\["placeholder","([\w ,]+)"\],\["aria-label","\1"\]\]$/;
+
 interface Touched {
   readonly pwned: boolean;
   readonly elements: readonly [string, [string, string][]][];
@@ -207,6 +210,8 @@ browserTest("hostile texts in every field run nothing, load nothing, and are sho
   assert.equal(pwned || (await page.evaluate("window.__pwned !== undefined")), false);
   for (const [name, attributes] of elements) {
     if (name === "button" && JSON.stringify(attributes) === COPY) continue;
+    if (name === "span" && JSON.stringify(attributes) === '[["role","status"]]') continue;
+    if (name === "input" && SEARCH.test(JSON.stringify(attributes))) continue;
     const others = attributes.filter((attribute) => !OWN.test(attribute.join("=")));
     assert.equal(faultOf(name, others), null);
   }

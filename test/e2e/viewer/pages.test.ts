@@ -113,7 +113,10 @@ browserTest("a long list has few rows in the page, and is loaded as it is scroll
 
 browserTest("a hit shows what a terminal showed, without its escapes", async () => {
   putThread(viewer.root, "coloured-1", [
-    event("user_message", { text: "it is \u001b[32mgreen\u001b[0m in the teletype" }),
+    event("user_message", {
+      text: "it is \u001b[32mgreen\u001b[0m in the teletype",
+      ts: new Date().toISOString(), // The first of the list, so that it is on the screen.
+    }),
   ]);
   const page = await viewer.open("#/");
   await page.locator(".session-row", { hasText: "teletype" }).waitFor();

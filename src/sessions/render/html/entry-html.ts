@@ -121,7 +121,7 @@ export function turnHtml(entry: PlacedEntry, context: Pick<EntryContext, "links"
 
 /** 10:38, all of it and the usage on hover, and the time since the entry before: +12 s. */
 function timeHtml({ at, before, usage }: PlacedEntry): Html | null {
-  const used = usageText(usage);
+  const used = usageText(usage ?? null); // An entry of a copy may lack it.
   if (at === null) return used === null ? null : html`<span class="used">${used}</span>`;
   const title = facts([`${displayTime(at)} UTC`, used]);
   const time = html`<span class="time" title="${title}">${clockOf(at)}</span>`;
