@@ -104,6 +104,7 @@ export class VerbatimClient {
   /** The sessions behind a figure of the insights: their parts add up to it. */
   async figure(given: FigureOptions): Promise<InsightSessions> {
     checkOptions("figure", given, FIGURE_OPTIONS);
+    checkKind("figure", given.figure, "text");
     const { signal, ...query } = given;
     return this.#requester.json("/v1/usage/insights/sessions", {
       query,
