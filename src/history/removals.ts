@@ -103,18 +103,18 @@ export async function restoreRemoved(
   const begun = all.filter(({ removal: { id } }) => {
     return id.startsWith(name) || shortName(id).startsWith(name);
   });
-  const named = exact.length > 0 ? exact : begun;
-  const last = named.at(-1);
+  const choice = exact.length > 0 ? exact : begun;
+  const last = choice.at(-1);
   if (!last) return null;
   const { removing, removal } = last;
-  if (named.some((each) => each.removal.id !== removal.id || each.removing !== removing)) {
-    const ids = named.map((each) => `  ${each.removal.id}  (${each.removing.root})`);
+  if (choice.some((each) => each.removal.id !== removal.id || each.removing !== removing)) {
+    const ids = choice.map((each) => `  ${each.removal.id}  (${each.removing.root})`);
     const message = [`${name} may be one of these in the trash:`, ...ids].join("\n");
     throw new VerbatimError("SESSION_NOT_FOUND", message, { session: name });
   }
   signal?.throwIfAborted();
   // The guard has a copy of each file that the agent had of the session.
-  for (const { key } of removing.agentFile ? named : [last]) await restoreFiles(removing, key);
+  for (const { key } of removing.agentFile ? choice : [last]) await restoreFiles(removing, key);
   const { path, bytes } = factsOf(removing, [removal]);
   return { path, bytes, generation: 1, isSame: false, keptAs: null, isExport: false };
 }

@@ -87,10 +87,10 @@ async function intended(
   }
   await begin();
   const all: TrashEntry[] = [];
-  for (const found of filesThere(removing, { dialect, id })) {
-    const tombstones = await removing.sign(found.signed, burial);
+  for (const place of filesThere(removing, { dialect, id })) {
+    const tombstones = await removing.sign(place.signed, burial);
     const key = newTrashKey(Date.parse(burial.at), randomBytes(4).toString("hex"));
-    const { folder, files } = found;
+    const { folder, files } = place;
     const facts = { ...burial, until, dialect, id, folder, files, tombstones };
     const own = all.length === 0 ? notes : [];
     all.push({ key, removal: { state: "removing", ...facts, notes: own } });
@@ -158,8 +158,8 @@ async function finish(trash: Trash, entries: readonly TrashEntry[]): Promise<voi
   }
   const left = entries.filter(({ key }) => states.get(key) === "removing");
   await trash.drop(left.filter(({ removal }) => removal.until === null));
-  const kept = left.filter(({ removal }) => removal.until !== null);
-  await atOnce(kept, ({ key, removal }) => {
+  const restorable = left.filter(({ removal }) => removal.until !== null);
+  await atOnce(restorable, ({ key, removal }) => {
     return trash.write({ key, removal: { ...removal, state: "trash" } });
   });
 }
@@ -311,9 +311,9 @@ function ifLocked(cause: unknown): false {
 
 /** A record that we did not write could name any file of the store. */
 function refuseForeign({ filesOf }: Removing, removal: Removal): void {
-  const own = filesOf(removal).filter(({ folder }) => folder === removal.folder);
+  const places = filesOf(removal).filter(({ folder }) => folder === removal.folder);
   for (const { name } of removal.files) {
-    if (own.some(({ isOwn }) => isOwn(name))) continue;
+    if (places.some(({ isOwn }) => isOwn(name))) continue;
     throw new Error(`${JSON.stringify(name)} is no file of ${JSON.stringify(removal.id)}`);
   }
 }

@@ -52,28 +52,31 @@ export async function figureAnswer(
   sees: Sees,
 ): Promise<InsightSessions> {
   const query = new Query(url, FIGURE_PARAMETERS);
-  const asked = usageRequest(service, query, sees);
+  const usageQuery = usageRequest(service, query, sees);
   const { kind, figure } = figureIn(query);
   const { opened, counting } = await service.usage.now();
   const usage = opened?.usage;
-  const found =
+  const behind =
     kind === "responses"
-      ? { answer: usage ? responseParts(usage, asked, query, figure) : [], isComplete: true }
-      : await factParts(service, asked, usage, query, figure);
-  const parts = found.answer.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+      ? { answer: usage ? responseParts(usage, usageQuery, query, figure) : [], isComplete: true }
+      : await factParts(service, usageQuery, usage, query, figure);
+  const parts = behind.answer.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
   return {
     figure,
     total: parts.reduce((sum, { value }) => sum + value, 0),
     count: parts.length,
-    sessions: await sessionItems(service, parts.slice(0, asked.limit)),
-    isComplete: found.isComplete && counting === null,
+    sessions: await sessionItems(service, parts.slice(0, usageQuery.limit)),
+    isComplete: behind.isComplete && counting === null,
   };
 }
 
 function figureIn(query: Query): { readonly kind: FigureKind; readonly figure: InsightFigure } {
-  const named = (["tool", "file", "hour"] as const).filter((name) => query.text(name) !== null);
-  if (named.length > 1) throw badRequest("the query", `must have only one of ${named.join(", ")}`);
-  const [name = "hour"] = named;
+  const parameters = (["tool", "file", "hour"] as const).filter(
+    (name) => query.text(name) !== null,
+  );
+  if (parameters.length > 1)
+    throw badRequest("the query", `must have only one of ${parameters.join(", ")}`);
+  const [name = "hour"] = parameters;
   const kind = name === "hour" ? "responses" : name;
   const figures: readonly InsightFigure[] = INSIGHT_FIGURES[kind];
   const figure = query.choice("figure", figures);
@@ -83,13 +86,13 @@ function figureIn(query: Query): { readonly kind: FigureKind; readonly figure: I
 
 function responseParts(
   usage: CountedUsage,
-  asked: SeenUsage,
+  usageQuery: SeenUsage,
   query: Query,
   figure: InsightFigure,
 ): FigurePart[] {
-  let rows = usage.chosen(asked.days, asked.choice);
+  let rows = usage.chosen(usageQuery.days, usageQuery.choice);
   for (const [grouping, wanted] of [
-    [byHour(usage, asked.days), query.text("hour")],
+    [byHour(usage, usageQuery.days), query.text("hour")],
     [byModel(usage), query.text("model")],
   ] as const) {
     if (wanted === null) continue;
@@ -98,17 +101,17 @@ function responseParts(
   }
   const groups = groupBy(usage, rows, bySession(usage));
   const parts = groups.map((group) => ({ key: group.key, value: group[figure as "total"] }));
-  return groupParts(asked, usage, parts);
+  return groupParts(usageQuery, usage, parts);
 }
 
 function factParts(
   service: SessionService,
-  asked: SeenUsage,
+  usageQuery: SeenUsage,
   usage: CountedUsage | undefined,
   query: Query,
   figure: InsightFigure,
 ) {
-  const { choice, pathOf } = factsOf(asked, usage);
+  const { choice, pathOf } = factsOf(usageQuery, usage);
   const [tool, file] = [query.text("tool"), query.text("file")];
   return service.search.ask(async (index) => {
     const parts = new Map<string, FigurePart>();

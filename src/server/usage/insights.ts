@@ -52,24 +52,24 @@ export async function insightsAnswer(
   url: string,
   sees: Sees,
 ): Promise<Insights> {
-  const asked = usageRequest(service, new Query(url, INSIGHTS_PARAMETERS), sees);
+  const usageQuery = usageRequest(service, new Query(url, INSIGHTS_PARAMETERS), sees);
   const untilMs = service.usage.deadlineMs;
   const { opened, counting, unreadable } = await service.usage.now();
   const usage = opened?.usage;
-  const counted = await countedOf(service, asked, usage, untilMs);
-  const facts = factsOf(asked, usage);
-  const found = await service.search.ask(async (index) => ({
+  const counted = await countedOf(service, usageQuery, usage, untilMs);
+  const facts = factsOf(usageQuery, usage);
+  const fromIndex = await service.search.ask(async (index) => ({
     tools: await sumTools(index, { ...facts.choice, toolsMax: service.limits.usageToolsMax }),
     files: await editedFiles(index, facts),
-    prompts: await longestPrompts(index, facts.typed, asked.limit),
+    prompts: await longestPrompts(index, facts.typed, usageQuery.limit),
   }));
-  const { tools, files, prompts } = found.answer;
-  const ofSeen = [...(usage?.ledger.files ?? [])].filter(asked.isSeen);
-  const cut = <T>(all: readonly T[]) => all.slice(0, asked.groupsMax);
+  const { tools, files, prompts } = fromIndex.answer;
+  const ofSeen = [...(usage?.ledger.files ?? [])].filter(usageQuery.isSeen);
+  const cut = <T>(all: readonly T[]) => all.slice(0, usageQuery.groupsMax);
   const names = (nameOf: (file: LedgerFile) => string | null | undefined) =>
     cut([...new Set(ofSeen.flatMap((file) => nameOf(file) ?? []))].sort());
   return {
-    zone: asked.days.zone,
+    zone: usageQuery.days.zone,
     ...counted.answer,
     tools: tools.tools.map(toolItem),
     files: cut(files),
@@ -78,8 +78,8 @@ export async function insightsAnswer(
     projects: names(({ project }) => project),
     machines: names(({ root }) => senderOf(root)?.machine),
     users: names(({ root }) => senderOf(root)?.user),
-    isComplete: found.isComplete && counting === null && counted.isComplete,
-    isCut: tools.isCut || files.length > asked.groupsMax,
+    isComplete: fromIndex.isComplete && counting === null && counted.isComplete,
+    isCut: tools.isCut || files.length > usageQuery.groupsMax,
     unreadable,
   };
 }
@@ -89,7 +89,7 @@ const agentOfFile = ({ dialect }: LedgerFile) => agentNameOf(dialect);
 /** What comes from the ledger. */
 async function countedOf(
   service: SessionService,
-  asked: SeenUsage,
+  usageQuery: SeenUsage,
   usage: CountedUsage | undefined,
   untilMs: number,
 ) {
@@ -97,7 +97,7 @@ async function countedOf(
   const none = { hours: [], periods: [], sessions: [], longestSessions: [], prompts: [] };
   const answer = { total, period: "day", ...none } as const;
   if (usage === undefined) return { answer, isComplete: false };
-  const { days, choice, limit } = asked;
+  const { days, choice, limit } = usageQuery;
   const slices = new Slices();
   const rows = usage.chosen(days, choice);
   await slices.pause();
@@ -106,15 +106,15 @@ async function countedOf(
   const groups = groupBy(usage, rows, bySession(usage)).sort(byCost);
   await slices.pause();
   const listing = { live: service.usage, usage, rows, groups, untilMs, slices };
-  const { isComplete, ...dearest } = await listedOf(listing, asked);
+  const { isComplete, ...dearest } = await listedOf(listing, usageQuery);
   const lengths = groups.map(({ key, firstAt, lastAt }) => {
     return { key, value: (lastAt ?? 0) - (firstAt ?? 0) };
   });
   const longest = lengths.sort((a, b) => b.value - a.value).slice(0, limit);
-  const longestSessions = await sessionItems(service, groupParts(asked, usage, longest));
+  const longestSessions = await sessionItems(service, groupParts(usageQuery, usage, longest));
   const agents = groupBy(usage, rows, byFile(usage, agentOfFile)).sort(byCost);
   const counted = { total: sumsItem(totalOf(agents)), hours: hours.map(groupItem) };
-  const periods = periodsOf(usage, rows, asked);
+  const periods = periodsOf(usage, rows, usageQuery);
   return { answer: { ...counted, ...periods, ...dearest, longestSessions }, isComplete };
 }
 

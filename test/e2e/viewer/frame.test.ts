@@ -1,4 +1,4 @@
-/** The frame around a session: the list beside it, and the one bar above its transcript. */
+/** The frame around a session: the list beside it, and its filters. */
 
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";

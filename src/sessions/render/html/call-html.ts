@@ -176,9 +176,9 @@ function failedHtml(text: string): Html {
   if (parts === null) return plainValueHtml(text).html;
   const count = parts.betweenLines;
   const words = html`${groupDigits(count)} more ${count === 1 ? "line" : "lines"}`;
-  const shown = (part: string) => plainValueHtml(part).html;
-  const between = html`<details class="between"><summary>${words}</summary>${shown(parts.between)}</details>`;
-  return html`${shown(parts.first)}${between}${shown(parts.last)}`;
+  const partHtml = (part: string) => plainValueHtml(part).html;
+  const between = html`<details class="between"><summary>${words}</summary>${partHtml(parts.between)}</details>`;
+  return html`${partHtml(parts.first)}${between}${partHtml(parts.last)}`;
 }
 
 /** `lines`: the part of the file, such as `1–91`. */
