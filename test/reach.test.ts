@@ -29,7 +29,7 @@ const LINES_MAX: Readonly<Record<string, number>> = {
   otel: 12_800,
   postgres: 18_100,
   resume: 38_800,
-  rye: 20_100,
+  rye: 20_200,
   server: 24_400,
   signing: 34_300,
   streams: 21_300,

@@ -73,13 +73,10 @@ async function refusal(path: string, response: Response): Promise<VerbatimError>
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
   const { code, message } = (body as { error?: Record<string, unknown> } | null)?.error ?? {};
-  const said = typeof message === "string" ? message : "it did not say why";
+  const reason = typeof message === "string" ? message : "it did not say why";
   return new VerbatimError(
     "REQUEST_REFUSED",
-    `the server answered ${path} with ${status}: ${said}`,
-    {
-      status,
-      code: typeof code === "string" ? code : "",
-    },
+    `the server answered ${path} with ${status}: ${reason}`,
+    { status, code: typeof code === "string" ? code : "", reason },
   );
 }

@@ -6,7 +6,7 @@ import type { VerbatimClient } from "../../src/client/client.ts";
 import { listHref, route } from "./address.ts";
 import { LostBanner } from "./live/lost-banner.tsx";
 import { openPalette, Palette } from "./palette/palette.tsx";
-import { client, isTokenWanted } from "./server.ts";
+import { client, isAccessLost, isTokenWanted } from "./server.ts";
 import { SessionScreen } from "./session/session-screen.tsx";
 import { ListColumn } from "./sessions/list-column.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
@@ -52,7 +52,7 @@ function Content() {
   return (
     <>
       <LostBanner />
-      {isTokenWanted.value && !isIn("copy") ? <TokenPrompt /> : <Page />}
+      {isTokenWanted.value && !isAccessLost.value && !isIn("copy") ? <TokenPrompt /> : <Page />}
       <Palette />
     </>
   );

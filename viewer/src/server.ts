@@ -7,7 +7,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { VerbatimClient } from "../../src/client/client.ts";
-import { VerbatimError } from "../../src/core/base/errors.ts";
+import { isAbort } from "./fault-text.ts";
 
 const TOKEN_KEY = "verbatim.token";
 const UNAUTHORIZED = 401;
@@ -18,19 +18,26 @@ const token = signal(sessionStorage.getItem(TOKEN_KEY) ?? "");
 export const isTokenWanted = signal(false);
 /** The server does not accept the token that was entered. */
 export const isTokenRefused = computed(() => isTokenWanted.value && token.value !== "");
+const wasAccepted = signal(false);
+/** The server accepted this page, and no longer does: what is shown stays. */
+export const isAccessLost = computed(() => isTokenWanted.value && wasAccepted.value);
 /** False after a request without an answer. */
 export const isReachable = signal(true);
 
-/** A new one for each token, so that pages reload. */
-export const client = computed(() => {
+/** Another one makes pages load again. */
+export const client = signal(newClient());
+
+function newClient(): VerbatimClient {
   const url = new URL(".", location.href.split("#")[0] ?? "").href;
-  return new VerbatimClient({ url, fetch: watchedFetch, ...tokenOf(token.value) });
-});
+  return new VerbatimClient({ url, fetch: watchedFetch });
+}
 
 export function useToken(given: string): void {
   sessionStorage.setItem(TOKEN_KEY, given);
   isTokenWanted.value = false;
   token.value = given;
+  if (wasAccepted.value) void tryAgain();
+  else client.value = newClient();
 }
 
 /** Asks the server for anything: an answer shows that it is back. */
@@ -38,36 +45,20 @@ export async function tryAgain(): Promise<void> {
   await client.value.sessions.list({ limit: 1 }).catch(() => {});
 }
 
-function tokenOf(text: string): { token?: string } {
-  return text === "" ? {} : { token: text };
-}
-
-async function watchedFetch(...asked: Parameters<typeof fetch>): Promise<Response> {
+async function watchedFetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token.value !== "") headers.set("Authorization", `Bearer ${token.value}`);
   try {
-    const response = await fetch(...asked);
+    const response = await fetch(input, { ...init, headers });
     isReachable.value = true;
     if (response.status === UNAUTHORIZED) isTokenWanted.value = true;
+    else if (response.ok) {
+      isTokenWanted.value = false;
+      wasAccepted.value = true;
+    }
     return response;
   } catch (cause) {
     if (!isAbort(cause)) isReachable.value = false;
     throw cause;
   }
-}
-
-export function isAbort(cause: unknown): boolean {
-  return cause instanceof DOMException && cause.name === "AbortError";
-}
-
-/** The status of a refusal; 0 without an answer. */
-export function statusOf(cause: unknown): number {
-  if (!(cause instanceof VerbatimError)) return 0;
-  const { details } = cause;
-  return "status" in details && typeof details.status === "number" ? details.status : 0;
-}
-
-/** What went wrong, for the user. */
-export function reasonOf(cause: unknown): string {
-  if (cause instanceof VerbatimError) return cause.message;
-  if (cause instanceof TypeError) return "The server does not answer.";
-  return cause instanceof Error ? cause.message : "Something went wrong.";
 }

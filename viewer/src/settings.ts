@@ -6,6 +6,7 @@
  */
 
 import { computed, signal } from "@preact/signals";
+import { countText, shortCount } from "./words.ts";
 
 const KEY = "verbatim.settings";
 const NAME_CHARS_MAX = 8;
@@ -96,13 +97,31 @@ interface Priced {
 }
 
 /** In a line of facts; if nothing is known, what the program recorded. */
-export function costOrRecorded(sums: Priced & { readonly recorded: number | null }): string {
-  if (sums.cost !== null) return costText(sums);
+export function costOrRecorded(
+  sums: Priced & { readonly recorded: number | null },
+  textOf: (sums: Priced) => string = costText,
+): string {
+  if (sums.cost !== null) return textOf(sums);
   return sums.recorded === null ? "cost unknown" : money(sums.recorded);
 }
 
-/** "$1.20", "unknown", or "$1.20 + ?" where a part has no known price, or was not recorded. */
-export function costText({ cost, unpriced, unknownInputs }: Priced): string {
-  if (cost === null) return "unknown";
-  return unpriced + unknownInputs > 0 ? `${money(cost)} + ?` : money(cost);
+/** What is not in a cost; "" if all is. `models`: how many have no price, where that is known. */
+export function missingText({ unpriced, unknownInputs }: Priced, models = 0): string {
+  const without = models > 0 ? countText(models, "model") : `${shortCount(unpriced)} tokens`;
+  const inputs = `${countText(unknownInputs, "response")} without a recorded input`;
+  return [unpriced > 0 && `${without} without a price`, unknownInputs > 0 && inputs]
+    .filter((text) => text !== false)
+    .join(" and ");
+}
+
+/** "$1.20", "unknown", or "$1.20 and 40.0k tokens without a price". */
+export function costText(sums: Priced): string {
+  if (sums.cost === null) return "unknown";
+  return [money(sums.cost), missingText(sums)].filter((text) => text !== "").join(" and ");
+}
+
+/** For narrow places, next to which `costText` is the title: "$1.20 + ?" */
+export function shortCost(sums: Priced): string {
+  const isWhole = sums.cost === null || missingText(sums) === "";
+  return isWhole ? costText(sums) : `${money(sums.cost ?? 0)} + ?`;
 }

@@ -4,15 +4,9 @@ import { useRef } from "preact/hooks";
 import { isTokenRefused, useToken as keepToken } from "./server.ts";
 
 export function TokenPrompt() {
-  const field = useRef<HTMLInputElement>(null);
-  const give = (event: Event) => {
-    event.preventDefault();
-    const token = field.current?.value.trim() ?? "";
-    if (token !== "") keepToken(token);
-  };
   return (
     <main id="main" tabIndex={-1} class="page">
-      <form class="blank token" onSubmit={give}>
+      <div class="blank token">
         <h1>These sessions are private</h1>
         <p>
           On the server's machine, <code>verbatim open</code> opens this page with access, and{" "}
@@ -30,12 +24,26 @@ export function TokenPrompt() {
             The server does not accept this token. It may be incomplete, or have been revoked.
           </p>
         )}
-        <label for="token">Token</label>
-        <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />
-        <button type="submit" class="primary">
-          Show the sessions
-        </button>
-      </form>
+        <TokenForm act="Show the sessions" />
+      </div>
     </main>
+  );
+}
+
+export function TokenForm({ act }: { readonly act: string }) {
+  const field = useRef<HTMLInputElement>(null);
+  const give = (event: Event) => {
+    event.preventDefault();
+    const token = field.current?.value.trim() ?? "";
+    if (token !== "") keepToken(token);
+  };
+  return (
+    <form class="token-form" onSubmit={give}>
+      <label for="token">Token</label>
+      <input ref={field} id="token" type="password" autocomplete="off" spellcheck={false} />
+      <button type="submit" class="primary">
+        {act}
+      </button>
+    </form>
   );
 }

@@ -4,6 +4,7 @@ import {
   closeSync,
   openSync,
   readFileSync,
+  renameSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -213,6 +214,21 @@ test("a follower that began at the end of lines that are then undone continues a
 
   appendFileSync(path, '{"longer":"line"}\n');
   assert.deepEqual(placeOf(await coming), { start: 2, end: 20, number: null });
+  assert.equal(timesRewound(), 1);
+});
+
+test("a follower that began at the end of a log that is then replaced starts over", async () => {
+  const path = logHolding("1\n2\n");
+  const { take, rewound, timesRewound } = followRewinding(path, { from: toByteOffset(4) });
+  const coming = take(1);
+  const told = rewound();
+  appendFileSync(path, "3\n");
+  assert.deepEqual(await coming, [3]);
+  const others = take(3);
+  writeFileSync(`${path}.new`, "10\n20\n30\n");
+  renameSync(`${path}.new`, path);
+  assert.deepEqual(await told, { from: 6, to: 0 });
+  assert.deepEqual(await others, [10, 20, 30]);
   assert.equal(timesRewound(), 1);
 });
 

@@ -5,7 +5,8 @@
  * delivered lines of it already, and new lines may take their place, as long or longer.
  *
  * G1  Before it continues, a follower reads its last line again. If that changed, it continues
- *     after the newest remembered line that is still there; if none is, it starts over.
+ *     after the newest remembered line that is still there; if none is, it starts over. What is
+ *     before its first line counts as remembered: a log that was replaced is found by that.
  */
 
 import { crc32 } from "node:zlib";
@@ -16,6 +17,8 @@ import type { LineSpan } from "./spans.ts";
 
 /** More lines than an undone write can have that were also delivered. */
 const REMEMBERED_LINES_MAX = 1000;
+/** How much of what is before the first line is compared. */
+const BEFORE_BYTES = 1024;
 /** A safety net: directory watches may miss changes. */
 const POLL_MS = 250;
 
@@ -34,6 +37,8 @@ export class DeliveryMarks {
   /** Where to continue when no mark is left: where following began, or the start. */
   #begin: { readonly offset: number; readonly nextNumber: number | null } = BEGINNING;
   #marks: Mark[] = [];
+  /** The bytes before `#begin`, without the last: a last line may still lack its LF. */
+  #before: Buffer | null = null;
 
   /** `offset` is where following began: nothing before it was delivered. */
   constructor(offset: number) {
@@ -44,6 +49,7 @@ export class DeliveryMarks {
   restartAt(offset: number): void {
     this.#begin = { offset, nextNumber: offset === 0 ? 0 : null };
     this.#marks = [];
+    this.#before = null;
   }
 
   /** The next line, delivered or skipped as bad. */
@@ -68,15 +74,24 @@ export class DeliveryMarks {
     return (this.#marks.at(-1) ?? this.#begin).nextNumber;
   }
 
-  /** Forgets lines that are no longer in the file. Returns whether one of them was delivered. */
-  async forgetChanged(file: OpenFile): Promise<boolean> {
+  /**
+   * Forgets lines that are no longer in the file, which has whole lines up to `end`. Returns whether
+   * one of them was delivered, by this follower or before.
+   */
+  async forgetChanged(file: OpenFile, end: number): Promise<boolean> {
     let wasDelivered = false;
     for (let mark = this.#marks.at(-1); mark; mark = this.#marks.at(-1)) {
       if (await stillStands(file, mark)) break;
       wasDelivered ||= mark.wasDelivered;
       this.#marks.pop();
     }
-    return wasDelivered;
+    const { offset } = this.#begin;
+    if (this.#marks.length > 0 || offset === 0 || offset > end) return wasDelivered;
+    const before = await readStretch(file, Math.max(0, offset - 1 - BEFORE_BYTES), offset - 1);
+    this.#before ??= before;
+    if (this.#before.equals(before)) return wasDelivered;
+    this.restartAt(0);
+    return true;
   }
 }
 

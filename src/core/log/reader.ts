@@ -183,7 +183,7 @@ export class LogReader implements AsyncIterable<LogLine> {
           // The last line was delivered before it had its LF, and still has none.
           const isAhead = lacksOnlyLf && delivered.end === end + tornBytes + 1;
           const before = delivered.end;
-          if ((await delivered.forgetChanged(file)) || (before > end && !isAhead)) {
+          if ((await delivered.forgetChanged(file, end)) || (before > end && !isAhead)) {
             if (delivered.end > end) delivered.restartAt(end);
             const to = delivered.end;
             if (!onRewound) throw rewound(this.path, before, to);

@@ -63,3 +63,17 @@ browserTest("a used link shows another browser nothing but what to do", async ()
   await first.goto(link);
   await first.getByText("Keep this secret").waitFor();
 });
+
+browserTest("a page whose access ended goes on when the browser opens a new link", async () => {
+  const page = await viewer.open("#/", { mayLog: /401/ });
+  await page.getByText("Keep this secret").click();
+  const entry = page.locator(".entry", { hasText: "Keep this secret" });
+  await entry.waitFor();
+  await page.context().clearCookies();
+  const ended = page.getByText("Your access has ended. What you see stays");
+  await ended.waitFor();
+  await entry.waitFor();
+  await page.context().request.get(viewer.link ?? assert.fail());
+  await ended.waitFor({ state: "detached" });
+  await entry.waitFor();
+});

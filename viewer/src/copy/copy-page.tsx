@@ -1,7 +1,7 @@
 /** Copy page: a copy of a session or a proof, from a file or a share, judged and shown in this browser. */
 
 import { useEffect, useState } from "preact/hooks";
-import { reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
 import { droppedFile } from "./dropped-file.ts";
 import { JudgedView, type OpenedCopy } from "./judged-view.tsx";
 import { followShare } from "./share.ts";
@@ -19,7 +19,7 @@ export function CopyPage({ token }: { readonly token: string }) {
     const leaving = new AbortController();
     const shown = (copy: Blob) => open({ name: "shared.vbd", copy });
     followShare(token, shown, tell, leaving.signal).catch((cause) => {
-      if (!leaving.signal.aborted) tell(reasonOf(cause));
+      if (!leaving.signal.aborted) tell(faultText(cause));
     });
     return () => leaving.abort();
   }, [token]);

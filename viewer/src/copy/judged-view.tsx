@@ -6,9 +6,9 @@ import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { MAGIC_BYTES } from "../../../src/trust/proof/disclosure/copy-file.ts";
 import type { ProofJudgement } from "../../../src/trust/proof/inclusion/judge.ts";
 import { beginsAsProof, PROOF_BYTES_MAX } from "../../../src/trust/proof/inclusion/records.ts";
+import { faultText } from "../fault-text.ts";
 import { judgeProofHere } from "../proof/judge-proof.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
-import { reasonOf } from "../server.ts";
 import { saveAs } from "../session/export.ts";
 import { sizeOf } from "../words.ts";
 import type { CopyEntry } from "./conversation.tsx";
@@ -42,7 +42,7 @@ export function JudgedView({ name, copy, isPreview = false }: OpenedCopy) {
         show(each);
         fail(null);
       },
-      (cause) => isOver || fail(reasonOf(cause)),
+      (cause) => isOver || fail(faultText(cause)),
     );
     return () => {
       isOver = true;

@@ -2,7 +2,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 import type { SessionPage } from "../../../src/client/session-shapes.ts";
-import { client, reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
+import { client } from "../server.ts";
 import { LookedIn } from "../sessions/session-list.tsx";
 import "./demo.css";
 
@@ -28,7 +29,7 @@ export function DemoBanner({ lookedIn, onRemoved }: BannerProps) {
       show(false);
       onRemoved();
     } catch (cause) {
-      setFault(reasonOf(cause));
+      setFault(faultText(cause));
     }
   };
   return (

@@ -9,7 +9,7 @@ import type {
 import type { CountedSums } from "../../../src/client/usage-shapes.ts";
 import { groupDigits, lengthOf } from "../../../src/sessions/render/phrases.ts";
 import { formatRoute, type InsightQuery, sessionHref } from "../route.ts";
-import { costText, money } from "../settings.ts";
+import { costText, money, shortCost } from "../settings.ts";
 import { dayText, shortCount } from "../words.ts";
 
 export interface InsightCell {
@@ -51,8 +51,8 @@ export function hrefIn(query: InsightQuery): Href {
   return (more) => formatRoute({ page: "insights", query: { ...query, ...more } });
 }
 
-const textOf = (sums: CountedSums, measure: InsightMeasure) =>
-  measure === "cost" ? costText(sums) : shortCount(sums[measure]);
+const textOf = (sums: CountedSums, measure: InsightMeasure, costOf = shortCost) =>
+  measure === "cost" ? costOf(sums) : shortCount(sums[measure]);
 
 export function figureText(value: number, figure: InsightFigure): string {
   if (figure === "cost") return money(value);
@@ -77,11 +77,10 @@ export function hourTable(
       const name = `${n + 1} ${hour}`;
       const group = byName.get(name);
       if (group === undefined) return { text: "" };
-      const text = textOf(group, measure);
       return {
-        text,
+        text: textOf(group, measure),
         href: href({ figure: measure, hour: name }),
-        label: `${day} ${hour}:00: ${text}`,
+        label: `${day} ${hour}:00: ${textOf(group, measure, costText)}`,
         share: most === 0 ? 0 : (group[measure] ?? 0) / most,
       };
     }),
@@ -149,7 +148,8 @@ export function listTable(insights: Insights, list: InsightList): InsightTable {
     const [title, start] = "text" in each ? [each.text, each.start] : [each.title, null];
     const [name, at] = "name" in each ? [each.name, each.lastAt] : ["", each.at];
     const { session, agent, project, cost } = each;
-    return { session, name, title, agent, project, at, start, value: cost, text: costText(each) };
+    const cell = { text: shortCost(each), label: costText(each) };
+    return { session, name, title, agent, project, at, start, value: cost, cell };
   });
   return sessionTable(dear, "cost", "Cost");
 }
@@ -157,7 +157,7 @@ export function listTable(insights: Insights, list: InsightList): InsightTable {
 interface ListedSession extends Omit<InsightSession, "value"> {
   readonly value: number | null;
   /** Default: the value, as its figure. */
-  readonly text?: string;
+  readonly cell?: InsightCell;
 }
 
 export function sessionTable(
@@ -166,14 +166,14 @@ export function sessionTable(
   head: string,
 ): InsightTable {
   const most = Math.max(0, ...sessions.map(({ value }) => value ?? 0));
-  const rows = sessions.map(({ session, title, name, start, agent, project, at, value, text }) => [
+  const rows = sessions.map(({ session, title, name, start, agent, project, at, value, cell }) => [
     {
       text: title ?? name,
       href: session === null ? undefined : sessionHref(session, start),
       share: most === 0 ? 0 : (value ?? 0) / most,
       facts: [agent, project, at && dayText(at.slice(0, 10))].filter(Boolean).join(" · "),
     },
-    { text: text ?? figureText(value ?? 0, figure) },
+    cell ?? { text: figureText(value ?? 0, figure) },
   ]);
   const csv = sessions.map((row) => {
     return [row.session, row.name, row.title, row.agent, row.project, row.at, row.value];
@@ -202,8 +202,9 @@ export function modelTable(
     const cell = (sums: CountedSums | undefined, more: Partial<InsightQuery>): InsightCell => {
       if (sums === undefined) return { text: "" };
       const share = most === 0 ? 0 : (sums[measure] ?? 0) / most;
-      const shown = { text: textOf(sums, measure), share };
-      return { ...shown, href: href({ ...range, ...more, figure: measure }) };
+      const text = textOf(sums, measure);
+      const label = textOf(sums, measure, costText);
+      return { text, label, share, href: href({ ...range, ...more, figure: measure }) };
     };
     const hits = hitRate(each.total);
     return [

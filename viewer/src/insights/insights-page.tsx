@@ -10,6 +10,7 @@ import { type InsightQuery, NO_INSIGHT } from "../route.ts";
 import { saveAs } from "../session/export.ts";
 import { costText, zone } from "../settings.ts";
 import { UsageChoice } from "../usage/choice.tsx";
+import { ShortText } from "../usage/short-text.tsx";
 import { dayAfter } from "../usage/usage-sums.ts";
 import { useAnswer } from "../usage/use-answer.ts";
 import { countText, dayIn, shortCount } from "../words.ts";
@@ -323,9 +324,11 @@ function Figure({
   return (
     <>
       {href === undefined ? (
-        <span class="usage-name">{pageText(text)}</span>
+        <span class="usage-name">
+          <ShortText text={pageText(text)} words={pageText(label ?? text)} />
+        </span>
       ) : (
-        <a class="usage-name" href={href} aria-label={label}>
+        <a class="usage-name" href={href} aria-label={label} title={label}>
           {pageText(text)}
         </a>
       )}

@@ -5,8 +5,8 @@
 
 import { useState } from "preact/hooks";
 import type { Whereabouts } from "../../../src/client/session-shapes.ts";
+import { faultText } from "../fault-text.ts";
 import { sessionHref } from "../route.ts";
-import { reasonOf } from "../server.ts";
 import { loadedPieces, nameFor, saveAs } from "../session/export.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import { clockOf, countText } from "../words.ts";
@@ -60,7 +60,7 @@ function SaveLoaded({ store }: { readonly store: SessionStore }) {
     try {
       saveAs(nameFor(head, "html"), loadedPieces(head, items), "text/html");
     } catch (cause) {
-      tell(reasonOf(cause));
+      tell(faultText(cause));
     }
   };
   return (

@@ -10,7 +10,7 @@
 import { computed, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
-import { isAbort, reasonOf } from "../server.ts";
+import { faultText, isAbort } from "../fault-text.ts";
 import { showAltered } from "../session/altered.ts";
 import { type BrowserWord, badgeOf, type ServerWord } from "./badge.ts";
 import { BytesSource } from "./bytes-source.ts";
@@ -112,7 +112,7 @@ export class ProofStore {
       if (head.isLive) this.#checkIn(LIVE_MS);
     } catch (cause) {
       if (running.signal.aborted || isAbort(cause)) return;
-      this.browser.value = { is: "failed", reason: reasonOf(cause) };
+      this.browser.value = { is: "failed", reason: faultText(cause) };
     }
   }
 
@@ -135,7 +135,7 @@ export class ProofStore {
       showAltered(this.id, checked.altered);
     } catch (cause) {
       if (signal.aborted || isAbort(cause)) return;
-      this.browser.value = { is: "failed", reason: reasonOf(cause) };
+      this.browser.value = { is: "failed", reason: faultText(cause) };
     }
   }
 
@@ -144,7 +144,7 @@ export class ProofStore {
     try {
       if (isAsked) word = { is: "said", report: await this.client.sessions.verify(this.id) };
     } catch (cause) {
-      word = { is: "failed", reason: reasonOf(cause) };
+      word = { is: "failed", reason: faultText(cause) };
     }
     if (!signal.aborted) this.server.value = word;
   }

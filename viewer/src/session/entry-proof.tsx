@@ -3,10 +3,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { CheckpointPage, EntryItem } from "../../../src/client/session-shapes.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
+import { faultText } from "../fault-text.ts";
 import { browserVerdict } from "../proof/badge.ts";
 import { proofOf } from "../proof/proof-store.ts";
 import { ownerWords, trustWords } from "../proof/proof-words.ts";
-import { reasonOf } from "../server.ts";
 import { fullTimeOf } from "../words.ts";
 import { alteredRanges } from "./altered.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -119,7 +119,7 @@ function useCheckpoints({ client, id, window }: SessionStore, { start, end }: En
       client.sessions.checkpoints(id, { from: start, to: end }).then(
         (page) => !isOver && learn({ start, page }),
         (cause) =>
-          !isOver && learn({ start, page: `Its proof could not be loaded: ${reasonOf(cause)}` }),
+          !isOver && learn({ start, page: `Its proof could not be loaded: ${faultText(cause)}` }),
       );
     }, REST_MS);
     return () => {

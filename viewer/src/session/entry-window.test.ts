@@ -1,5 +1,5 @@
 /**
- * Method: a log that grows and is undone, a reader that pages, jumps and follows it in any order,
+ * Method: a log that grows, a reader that pages, jumps and follows it in any order,
  * with late responses. After each step the window must be a range of that log.
  */
 
@@ -20,7 +20,6 @@ import {
   withAfter,
   withBefore,
   withEntry,
-  withRewound,
 } from "./entry-window.ts";
 
 class Log {
@@ -92,13 +91,9 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constant("before" as const), late: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("after" as const), late: fc.boolean() }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("live" as const), count: fc.nat(80) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("rewind" as const), part: fc.double(PART) }),
-  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("jump" as const), part: fc.double(PART) }) },
 );
-test("after any paging, jumping, appending and undoing, the window is a range of the log", () => {
+test("after any paging, jumping, and appending, the window is a range of the log", () => {
   fc.assert(
     fc.property(fc.nat(700), fc.array(step, { maxLength: 40 }), (size, steps) => {
       const log = new Log();
@@ -118,11 +113,6 @@ test("after any paging, jumping, appending and undoing, the window is a range of
             window = trimWindow(withEntry(window, item), isAtEnd(window) ? "end" : "start");
             window = withEntry(window, item); // Once more: a second time changes nothing.
           }
-        } else {
-          const to = at(each.part)?.start ?? 0;
-          log.items = log.items.filter(({ end }) => end <= to);
-          window = withRewound(window, to);
-          stale = window; // Earlier requests were for another log: the caller repeats them.
         }
         check(window, log);
         if (each.do === "jump") stale = window;

@@ -91,19 +91,6 @@ export function withHidden(window: EntryWindow, { start, end }: EntryItem): Entr
   return { pages, end: Math.max(window.end, end) };
 }
 
-/** Entries from `to` on are no longer there. */
-export function withRewound({ pages }: EntryWindow, to: number): EntryWindow {
-  const kept: LoadedPage[] = [];
-  for (const page of pages) {
-    const items = page.items.filter(({ end }) => end <= to);
-    const { from } = page;
-    if (from > to) break;
-    kept.push({ from, next: items.at(-1)?.end ?? from, items });
-    if (items.length < page.items.length) break;
-  }
-  return { pages: kept.length === 0 ? [{ from: to, next: to, items: [] }] : kept, end: to };
-}
-
 /** EW2 */
 export function trimWindow(window: EntryWindow, keep: Side): EntryWindow {
   let count = window.pages.reduce((sum, { items }) => sum + items.length, 0);

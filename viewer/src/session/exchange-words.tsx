@@ -4,7 +4,7 @@ import type { Exchange } from "../../../src/client/outline-shapes.ts";
 import type { PromptCost } from "../../../src/client/usage-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { lengthOf } from "../../../src/sessions/render/phrases.ts";
-import { costOrRecorded } from "../settings.ts";
+import { costOrRecorded, shortCost } from "../settings.ts";
 import { clockOf, countText, shortCount, shortMoney } from "../words.ts";
 /** +12 −3 */
 export function LineCounts(props: { readonly added: number; readonly removed: number }) {
@@ -47,7 +47,7 @@ export function shortFactsOf(exchange: Exchange, cost: PromptCost | null): strin
   const facts = [
     at === null ? null : clockOf(at),
     tookMs > 0 ? lengthOf(tookMs) : null,
-    cost === null ? recorded : costOrRecorded(cost),
+    cost === null ? recorded : costOrRecorded(cost, shortCost),
     files === 0 ? null : countText(files, "file"),
   ];
   return facts.filter((fact) => fact !== null).join(" · ");

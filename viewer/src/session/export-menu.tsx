@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { MaskedCopy } from "../../../src/client/masked-copy.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
-import { reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
 import { copyText } from "./copy.ts";
 import { findsText, htmlPieces, logPieces, maskedPieces, nameFor, saveAs } from "./export.ts";
 import type { SessionStore } from "./session-store.ts";
@@ -32,7 +32,7 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
         tell("Done");
         setTimeout(() => tell(null), 1500);
       },
-      (cause) => tell(reasonOf(cause)),
+      (cause) => tell(faultText(cause)),
     );
   };
   return (
@@ -108,7 +108,7 @@ function SaveAsHtml({ client, head: now, run }: SaveProps) {
     let isOver = false;
     scannedCopy(client, head.id).then(
       (copy) => isOver || show(copy),
-      (cause) => isOver || tell(reasonOf(cause)),
+      (cause) => isOver || tell(faultText(cause)),
     );
     return () => {
       isOver = true;

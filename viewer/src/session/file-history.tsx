@@ -4,9 +4,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { OutlineMark } from "../../../src/client/outline-shapes.ts";
 import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { type Html, pageText } from "../../../src/sessions/render/html/markup.ts";
+import { faultText } from "../fault-text.ts";
 import { HtmlView } from "../html-view.tsx";
 import { sessionHref } from "../route.ts";
-import { reasonOf } from "../server.ts";
 import { clockOf, countText } from "../words.ts";
 import { insideHtml, LoadedCalls } from "./entry-row.tsx";
 import { LineCounts } from "./exchange-words.tsx";
@@ -111,7 +111,7 @@ function useEntries({ client, id }: SessionStore, edits: readonly OutlineMark[])
         if (item !== undefined) setItems((loaded) => new Map([...loaded, [start, item]]));
       }
     };
-    loadMissing().catch((cause) => setFault(reasonOf(cause)));
+    loadMissing().catch((cause) => setFault(faultText(cause)));
     return () => {
       isLeft = true;
     };

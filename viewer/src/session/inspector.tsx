@@ -11,8 +11,8 @@ import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { textPieces } from "../../../src/sessions/render/html/text-pieces.ts";
 import { groupDigits, moneyOf } from "../../../src/sessions/render/phrases.ts";
 import { toHex } from "../../../src/trust/proof/bytes.ts";
+import { faultText } from "../fault-text.ts";
 import { WebProofCrypto } from "../proof/web-crypto.ts";
-import { reasonOf } from "../server.ts";
 import { fullTimeOf } from "../words.ts";
 import { copyText } from "./copy.ts";
 import { EntryNotes } from "./entry-notes.tsx";
@@ -189,7 +189,7 @@ function useLine(
           setLine({ start, text, hash });
         },
         (cause) => {
-          if (!isOver) setLine({ start, text: reasonOf(cause), hash: null });
+          if (!isOver) setLine({ start, text: faultText(cause), hash: null });
         },
       );
     }, REST_MS);

@@ -10,8 +10,8 @@ import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { faultText } from "../fault-text.ts";
 import { sessionHref } from "../route.ts";
-import { reasonOf } from "../server.ts";
 import { EntryRow, LoadedCalls, type MountBelowRow } from "./entry-row.tsx";
 import { ThreadStore } from "./threads.ts";
 
@@ -126,7 +126,7 @@ function useRows({ client, id: ofCall }: ThreadStore, thread: SessionThread, dep
       setNext(page.isAtEnd ? null : page.next);
       setFault(null);
     } catch (cause) {
-      setFault(reasonOf(cause));
+      setFault(faultText(cause));
     }
   };
   // Rows that come into the same log later are loaded, too.

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { NoteState } from "../../../src/client/note-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
-import { reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
 
 interface FormProps {
   /** Undefined: there are none. */
@@ -23,7 +23,7 @@ export function NotesForm({ notes, ownTitle, save }: FormProps) {
     const [title, note] = [String(form.get("title")), String(form.get("note"))];
     save({ starred: form.has("starred"), title, tags: choice.add(), note }).then(
       () => setResult("Saved"),
-      (cause) => setResult(reasonOf(cause)),
+      (cause) => setResult(faultText(cause)),
     );
   };
   return (

@@ -13,6 +13,8 @@ import type { SessionStore } from "./session-store.ts";
 const NEAR_PX = 800;
 /** This close to the end counts as at the end. */
 const END_PX = 48;
+/** After a server that did not answer. */
+const AGAIN_MS = 2_000;
 const TARGET_TOP_PX = 24;
 /** The row at this distance from the top is the one being read: a target is below its neighbour. */
 const READ_LINE_PX = TARGET_TOP_PX + 8;
@@ -223,12 +225,14 @@ export class ReadingPosition {
     const last = rows[this.#firstVisible(rows, bottom)];
     const first = rows[this.#firstVisible(rows, this.#top() + READ_LINE_PX)];
     const from = Number(first?.dataset.start ?? startOf(window));
+    this.#store.readingAt = from;
     const to = this.#store.isFollowing ? window.end : Number(last?.dataset.start ?? from);
     if (from !== this.visible.peek().from || to !== this.visible.peek().to) {
       this.visible.value = { from, to };
     }
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-    if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore();
-    if (below < NEAR_PX) void this.#store.loadAfter();
+    const again = (isLoaded: boolean) => isLoaded || setTimeout(() => this.#report(), AGAIN_MS);
+    if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore().then(again);
+    if (below < NEAR_PX) void this.#store.loadAfter().then(again);
   }
 }

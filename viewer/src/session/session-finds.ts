@@ -6,7 +6,7 @@
 import { effect, signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { FoundText, SessionFinds as Scan } from "../../../src/client/find-shapes.ts";
-import { reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
 
 const KEY = "verbatim.finds";
 
@@ -44,7 +44,7 @@ export class SessionFinds {
       const isOver = () => closing.aborted || number !== scans;
       client.sessions.finds(id).then(
         (scan) => isOver() || this.#show(scan, null),
-        (cause) => isOver() || this.#show(null, reasonOf(cause)),
+        (cause) => isOver() || this.#show(null, faultText(cause)),
       );
     });
     closing.addEventListener("abort", stop);

@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { NoteState } from "../../../src/client/note-shapes.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { faultText } from "../fault-text.ts";
 import { formatRoute, NO_FILTER } from "../route.ts";
-import { reasonOf } from "../server.ts";
 import { NotesForm } from "./notes-form.tsx";
 import type { SessionStore } from "./session-store.ts";
 
@@ -19,7 +19,7 @@ export function StarButton({ store, head }: NotesProps) {
   const toggle = () => {
     store.annotate({ starred: !head.starred }).then(
       () => setFault(null),
-      (cause) => setFault(reasonOf(cause)),
+      (cause) => setFault(faultText(cause)),
     );
   };
   return (
@@ -67,7 +67,7 @@ function NotesDialog({ store, head, close }: NotesProps & { readonly close: () =
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
     dialog.current?.showModal();
-    store.loadNotes().then(setNotes, (cause) => setFault(reasonOf(cause)));
+    store.loadNotes().then(setNotes, (cause) => setFault(faultText(cause)));
   }, [store]);
   const save = async (changes: NoteState) => {
     await store.annotate(changes);

@@ -1,11 +1,12 @@
 /** Session screen: one session: its header, its transcript, the rail, its actions. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
+import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { GoneBanner } from "../live/gone-banner.tsx";
 import { isProofBad } from "../proof/proof-banner.tsx";
 import { sessionHref } from "../route.ts";
-import { client } from "../server.ts";
+import { client, isReachable, isTokenWanted } from "../server.ts";
 import { stepSession } from "../sessions/session-steps.ts";
 import { childId } from "./child-id.ts";
 import { onRowAction } from "./copy.ts";
@@ -57,7 +58,7 @@ const CLOSED: View = {
 
 export function SessionScreen({ id, at, q, f }: ScreenProps) {
   const server = client.value;
-  const store = useMemo(() => new SessionStore(server, id), [server, id]);
+  const store = useStore(server, id);
   const reading = useMemo(() => new ReadingPosition(store), [store]);
   const [view, setView] = useState<View>({ ...CLOSED, isSearching: q !== "" });
   const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
@@ -102,6 +103,17 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
       {view.isHelpShown && <HelpDialog close={() => change({ isHelpShown: false })} />}
     </main>
   );
+}
+
+/** A new one when the server can show what it could not: it was away, or refused access. */
+function useStore(server: VerbatimClient, id: string): SessionStore {
+  const [attempt, setAttempt] = useState(0);
+  const store = useMemo(() => new SessionStore(server, id), [server, id, attempt]);
+  const isServed = isReachable.value && !isTokenWanted.value;
+  useEffect(() => {
+    if (isServed && [0, 401].includes(store.fault.peek()?.status ?? -1)) setAttempt(attempt + 1);
+  }, [isServed]);
+  return store;
 }
 
 interface BodyProps {
@@ -172,12 +184,12 @@ function useFilterAndPlace(
   at: number | null,
   f: string,
 ) {
-  const [isOpened, setOpened] = useState(false);
+  const [opened, setOpened] = useState<SessionStore | null>(null);
   useEffect(() => {
     const filter = parseFilter(f);
     const isOther = formatFilter(filter) !== formatFilter(store.filter.peek());
-    if (!isOpened) {
-      setOpened(true);
+    if (opened !== store) {
+      setOpened(store);
       store.filter.value = filter;
       store.isInspecting.value = matchMedia(WIDE).matches;
       void store.open(at);

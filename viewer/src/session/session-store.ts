@@ -21,9 +21,9 @@ import type {
   Whereabouts,
 } from "../../../src/client/session-shapes.ts";
 import type { EntryRange } from "../../../src/client/sessions.ts";
+import { faultText, statusOf } from "../fault-text.ts";
 import { followInto } from "../live/follow-into.ts";
 import { sessionHref } from "../route.ts";
-import { reasonOf, statusOf } from "../server.ts";
 import {
   type EntryWindow,
   isAtEnd,
@@ -88,8 +88,10 @@ export class SessionStore {
   readonly finds: SessionFinds;
   /** Set by the transcript: whether the reader is at the end, and new entries are to be shown. */
   isFollowing = true;
+  /** Set by the transcript: the entry at the top of the screen. */
+  readingAt = 0;
   readonly #closing = new AbortController();
-  /** What is being loaded for the window; another window waits for none of it. */
+  /** What is being loaded for the window. */
   #loading = { before: false, after: false };
   /** Counts the places that were asked for. */
   #opening = 0;
@@ -152,6 +154,16 @@ export class SessionStore {
     }
   }
 
+  /** The log was replaced or cut: shows it as it is now, at the same place if it still has that. */
+  async reopen(): Promise<void> {
+    this.outline.rewound(0);
+    const isAtLast = this.isFollowing || (await this.#openPage({ around: this.readingAt }, null));
+    if (isAtLast) await this.#openPage({}, { to: "end" });
+    this.headChanged();
+    this.notice.value =
+      "The log of this session was replaced or cut while it was open. This is what it has now.";
+  }
+
   /** Shows other entries, at the same place. */
   async choose(filter: EntryFilter, at: number | null): Promise<void> {
     this.filter.value = filter;
@@ -185,24 +197,32 @@ export class SessionStore {
     await this.openAt(at);
   }
 
-  async loadBefore(): Promise<void> {
+  /** Resolves to false if the server gave no answer: to be tried again. */
+  async loadBefore(): Promise<boolean> {
     const window = this.window.value;
-    if (window === null || this.#loading.before || startOf(window) === 0) return;
-    const loading = this.#loading;
-    loading.before = true;
-    const page = await this.#page({ before: startOf(window) });
-    loading.before = false;
-    if (page && this.window.value) this.window.value = withBefore(this.window.value, page);
+    if (window === null || this.#loading.before || startOf(window) === 0) return true;
+    return this.#load("before", { before: startOf(window) }, withBefore);
   }
 
-  async loadAfter(): Promise<void> {
+  async loadAfter(): Promise<boolean> {
     const window = this.window.value;
-    if (window === null || this.#loading.after || isAtEnd(window)) return;
+    if (window === null || this.#loading.after || isAtEnd(window)) return true;
+    return this.#load("after", { from: nextOf(window) }, withAfter);
+  }
+
+  async #load(
+    side: "before" | "after",
+    range: EntryRange,
+    added: (window: EntryWindow, page: EntryPage) => EntryWindow,
+  ): Promise<boolean> {
     const loading = this.#loading;
-    loading.after = true;
-    const page = await this.#page({ from: nextOf(window) });
-    loading.after = false;
-    if (page && this.window.value) this.window.value = withAfter(this.window.value, page);
+    loading[side] = true;
+    const page = await this.#page(range);
+    loading[side] = false;
+    // Another window waits for none of it: the log may be another one.
+    if (loading !== this.#loading || this.#closing.signal.aborted) return true;
+    if (page && this.window.value) this.window.value = added(this.window.value, page);
+    return page !== null;
   }
 
   /** Loads the head again soon: its counts have changed. */
@@ -258,7 +278,7 @@ export class SessionStore {
    * Shows other entries, unless another place was asked for since: the last wish counts, however
    * long the answers take. Resolves to whether they could not be loaded.
    */
-  async #openPage(range: EntryRange, wish: ScrollWish): Promise<boolean> {
+  async #openPage(range: EntryRange, wish: ScrollWish | null): Promise<boolean> {
     const turn = ++this.#opening;
     const page = await this.#page(range);
     if (turn !== this.#opening) return false;
@@ -266,10 +286,10 @@ export class SessionStore {
     return page === null;
   }
 
-  #show(page: EntryPage, wish: ScrollWish): void {
+  #show(page: EntryPage, wish: ScrollWish | null): void {
     const isFirst = this.window.peek() === null;
     const window = openedAt(page);
-    this.isFollowing = wish.to === "end";
+    this.isFollowing = wish?.to === "end";
     this.#loading = { before: false, after: false };
     this.wish.value = wish;
     this.window.value = window;
@@ -295,7 +315,7 @@ export class SessionStore {
     if (status === 404) void this.lookAround();
     // A bad offset, or a server that will be back: keep what is shown.
     if (status === 410 || status === 416 || this.window.value !== null) return;
-    this.fault.value = { status, text: reasonOf(cause) };
+    this.fault.value = { status, text: faultText(cause) };
   }
 
   async #refreshHead(): Promise<void> {

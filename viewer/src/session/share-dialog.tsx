@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import type { NewShareItem, ShareRequest } from "../../../src/client/share-shapes.ts";
-import { reasonOf } from "../server.ts";
+import { faultText } from "../fault-text.ts";
 import { countText, fullTimeOf } from "../words.ts";
 import { copyText } from "./copy.ts";
 
@@ -38,7 +38,7 @@ export function ShareDialog({ client, head, close }: DialogProps) {
     tell(what);
     work().then(
       () => tell(null),
-      (cause) => tell(reasonOf(cause)),
+      (cause) => tell(faultText(cause)),
     );
   };
   const ask = (event: Event) => {
@@ -201,7 +201,7 @@ function Made({ client, made, tell }: MadeProps) {
   const revoke = () => {
     client.revokeShare(made.id).then(
       () => tell("Revoked: the link shows nothing any more."),
-      (cause) => tell(reasonOf(cause)),
+      (cause) => tell(faultText(cause)),
     );
   };
   return (

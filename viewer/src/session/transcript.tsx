@@ -12,7 +12,7 @@ import type { EntryItem } from "../../../src/client/session-shapes.ts";
 import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import { editPlaces } from "../../../src/sessions/render/html/placed-entry.ts";
-import { costOrRecorded, money } from "../settings.ts";
+import { costOrRecorded, money, shortCost } from "../settings.ts";
 import { countText, shortCount } from "../words.ts";
 import { alteredRanges } from "./altered.ts";
 import { EntryRow, LoadedCalls, type RowCost } from "./entry-row.tsx";
@@ -131,8 +131,11 @@ function costOf(costs: SessionCosts, start: number): RowCost | null {
     const { responses, total, subagents } = prompt;
     if (prompt.cost === null && prompt.recorded === null) return null;
     const answers = `${countText(responses, "response")}, ${shortCount(total)} tokens`;
+    const text = costOrRecorded(prompt, shortCost);
+    const words = costOrRecorded(prompt);
     const started = subagents === 0 ? "" : `, ${countText(subagents, "subagent")} included`;
-    return { text: costOrRecorded(prompt), title: `${answers}${started}`, isOfPrompt: true };
+    const title = `${text === words ? "" : `${words}: `}${answers}${started}`;
+    return { text, title, isOfPrompt: true };
   }
   const call = costs.callAt(start);
   if (call === null || call.cost === null) return null;

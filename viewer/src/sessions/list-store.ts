@@ -15,8 +15,8 @@ import type {
   SessionPage,
 } from "../../../src/client/session-shapes.ts";
 import type { SessionListOptions } from "../../../src/client/sessions.ts";
+import { faultText } from "../fault-text.ts";
 import type { ListQuery } from "../route.ts";
-import { reasonOf } from "../server.ts";
 import { serverFilter, sortOf } from "./filters.ts";
 import { withFirstPage, withNextPage } from "./merge-rows.ts";
 
@@ -133,6 +133,6 @@ export class ListStore {
   }
 
   #fail(cause: unknown): void {
-    if (this.#isOpen) this.fault.value = reasonOf(cause);
+    if (this.#isOpen) this.fault.value = faultText(cause);
   }
 }

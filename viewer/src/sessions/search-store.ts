@@ -7,7 +7,7 @@
 import { signal } from "@preact/signals";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { SearchHit, SearchOptions, SearchPage } from "../../../src/client/search-shapes.ts";
-import { isAbort, reasonOf } from "../server.ts";
+import { faultText, isAbort } from "../fault-text.ts";
 
 const PAUSE_MS = 150;
 const HITS = 100;
@@ -77,7 +77,7 @@ export class SearchStore {
       }
     } catch (cause) {
       if (signal.aborted || isAbort(cause)) return;
-      this.fault.value = reasonOf(cause);
+      this.fault.value = faultText(cause);
       this.answered.value = query;
     }
   }

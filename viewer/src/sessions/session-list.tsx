@@ -127,8 +127,7 @@ function lastDay(items: readonly { readonly kind: string }[]) {
 /** `isCut`: more of its sessions may not be loaded yet. */
 function DayHead(props: { readonly day: DayItem<SessionItem>; readonly isCut: boolean }) {
   const { label, sessions } = props.day;
-  const costs = sessions.flatMap(({ cost }) => (cost === null ? [] : [cost]));
-  const sum = costs.reduce((total, cost) => total + cost, 0);
+  const sum = sessions.reduce((total, { cost }) => total + (cost ?? 0), 0);
   const more = props.isCut ? "+" : "";
   return (
     <>
@@ -136,7 +135,7 @@ function DayHead(props: { readonly day: DayItem<SessionItem>; readonly isCut: bo
       <span>
         {groupDigits(sessions.length)}
         {more} {sessions.length === 1 && !props.isCut ? "session" : "sessions"}
-        {costs.length > 0 && ` · ${cents(sum)}${more}`}
+        {sum > 0 && ` · ${cents(sum)}${more}`}
       </span>
     </>
   );

@@ -50,7 +50,7 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
               )}
               {week.map(({ day, value, level }, y) => (
                 <rect key={day} class={`heat-${level}`} y={y * CELL} width={13} height={13} rx={3}>
-                  <title>{`${dayText(day)}: ${amount(value)}`}</title>
+                  <title>{value > 0 ? `${dayText(day)}: ${amount(value)}` : dayText(day)}</title>
                 </rect>
               ))}
             </g>

@@ -11,8 +11,9 @@ import type {
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { sessionHref } from "../route.ts";
-import { costText, zone } from "../settings.ts";
+import { zone } from "../settings.ts";
 import { countText, dayIn, dayText, lastName, sessionName, shortCount } from "../words.ts";
+import { Cost } from "./short-text.tsx";
 import { FigureTable } from "./usage-tables.tsx";
 
 interface SessionTableProps {
@@ -122,7 +123,9 @@ function Row({ sums, children }: RowProps) {
   return (
     <tr>
       <th scope="row">{children}</th>
-      <td class="usage-figure">{costText(sums)}</td>
+      <td class="usage-figure">
+        <Cost sums={sums} />
+      </td>
       <td class="usage-figure" title={groupDigits(Math.round(sums.total))}>
         {shortCount(sums.total)}
       </td>

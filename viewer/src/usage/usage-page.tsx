@@ -7,7 +7,7 @@ import type { UsageReport } from "../../../src/client/usage-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { projectNames } from "../sessions/session-words.ts";
-import { costText, money, zone } from "../settings.ts";
+import { missingText, money, zone } from "../settings.ts";
 import { countText, dayIn, dayText, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
 import { UsageChoice } from "./choice.tsx";
@@ -41,6 +41,11 @@ const SENDERS: readonly (readonly [By, string])[] = [
   ["user", "By user"],
   ["machine", "By machine"],
 ];
+/** Nothing, where nothing was used or its cost is not known. */
+const AMOUNTS: Readonly<Record<UsageMeasure, (value: number) => string>> = {
+  cost: (value) => (value === 0 ? "" : money(value)),
+  total: (value) => (value === 0 ? "" : shortCount(value)),
+};
 /** Shown at first, if something was used in this time. */
 const RECENT_DAYS = 30;
 
@@ -107,7 +112,7 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
   const [chosen, setMeasure] = useState<UsageMeasure | null>(null);
   const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
   const chart = useMemo(() => chartOf(report, measure), [report, measure]);
-  const amount = measure === "cost" ? money : shortCount;
+  const amount = AMOUNTS[measure];
   const groups = report.users.length > 0 ? [...GROUPS, ...SENDERS] : GROUPS;
   const title = `${measure === "cost" ? "Cost" : "Tokens"} per day (${report.zone})`;
   if (total.responses === 0 && counting !== null) return <Counting counting={counting} />;
@@ -167,15 +172,21 @@ function Counting({ counting }: { readonly counting: NonNullable<UsageReport["co
   );
 }
 
-function Totals({ report: { total, cacheHitRate } }: { readonly report: UsageReport }) {
+function Totals({ report: { total, models, cacheHitRate } }: { readonly report: UsageReport }) {
   const tokens = tokenParts(total);
+  const missing = missingText(total, models.filter(({ unpriced }) => unpriced > 0).length);
   const parts = tokens.parts.map(({ name, text }) => `${text} ${name}`).join(" + ");
   return (
     <dl class="usage-totals">
       <Total
         name="Cost"
-        value={total.responses === 0 ? "–" : costText(total)}
-        {...(total.recorded !== null && { more: `${money(total.recorded)} as agents recorded` })}
+        value={total.responses === 0 ? "–" : total.cost === null ? "unknown" : money(total.cost)}
+        more={[
+          missing !== "" && `and ${missing}`,
+          total.recorded !== null && `${money(total.recorded)} as agents recorded`,
+        ]
+          .filter((text) => text !== false)
+          .join(" · ")}
       />
       <Total
         name="Tokens"

@@ -7,8 +7,8 @@ import type { CountedGroup } from "../../../src/client/usage-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { durationOf, groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { sessionHref } from "../route.ts";
-import { costText } from "../settings.ts";
 import { shortCount } from "../words.ts";
+import { Cost } from "./short-text.tsx";
 import { orderedTools, type ToolOrder, type UsageMeasure } from "./usage-sums.ts";
 
 const ROWS_SHOWN = 12;
@@ -40,7 +40,9 @@ export function SumTable({ title, head, groups, measure, names }: SumTableProps)
               </span>
               <Bar share={most === 0 ? 0 : (group[measure] ?? 0) / most} />
             </th>
-            <td class="usage-figure">{costText(group)}</td>
+            <td class="usage-figure">
+              <Cost sums={group} />
+            </td>
             <td class="usage-figure" title={groupDigits(Math.round(group.total))}>
               {shortCount(group.total)}
             </td>

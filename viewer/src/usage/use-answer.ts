@@ -1,7 +1,7 @@
 /** Use answer: asks the server, and again until the answer is complete. */
 
 import { useEffect, useState } from "preact/hooks";
-import { isAbort, reasonOf } from "../server.ts";
+import { faultText, isAbort } from "../fault-text.ts";
 
 /** Between two requests, while sessions are counted. */
 const AGAIN_MS = 1_000;
@@ -26,7 +26,7 @@ export function useAnswer<T extends { readonly isComplete: boolean }>(
           isDone = answer.isComplete;
         } catch (cause) {
           if (isAbort(cause)) return;
-          const fault = reasonOf(cause); // The server may be back soon.
+          const fault = faultText(cause); // The server may be back soon.
           setAnswered(({ answer }) => ({ answer, fault }));
         }
         if (!isDone) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
