@@ -17,7 +17,7 @@ import { smaller } from "./small-png.mjs";
 
 /** Larger ones do not belong in a repository. */
 const PICTURE_BYTES_MAX = 150_000;
-const SIZES = { 360: 740, 1440: 900, 2560: 1300 };
+const SIZES = { 360: 740, 768: 1024, 1440: 900, 2560: 1300 };
 const THEMES = /** @type {const} */ (["light", "dark"]);
 /** The pictures of the docs. With a folder of one's own, every page is taken in every size. */
 const IN_DOCS = [

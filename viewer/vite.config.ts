@@ -13,6 +13,8 @@ export default defineConfig({
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     target: "es2022",
+    // Have `light-dark`, which would be replaced by what our theme does not set.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -84,6 +84,7 @@ export const BEHIND = [{ folder: "docs/formats", page: "docs/formats.md" }];
  */
 export const OFF_MENU = [
   "docs/guides/nextjs.md",
+  "docs/viewer-look.md",
   "docs/adding-a-dialect.md",
   "docs/architecture.md",
   "docs/decisions",

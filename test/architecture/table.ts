@@ -31,6 +31,7 @@ export const VIEWER_IMPORTS: readonly string[] = [
   "src/trust/proof/",
   "src/dialects/shared/typed-text.ts",
   "src/dialects/copy-lines.ts",
+  "src/dialects/agent-looks.ts",
   "src/sessions/render/",
   "src/client/",
 ];

@@ -8,6 +8,7 @@ import { LostBanner } from "./live/lost-banner.tsx";
 import { openPalette, Palette } from "./palette/palette.tsx";
 import { client, isAccessLost, isTokenWanted } from "./server.ts";
 import { SessionScreen } from "./session/session-screen.tsx";
+import { Icon } from "./session/tool-button.tsx";
 import { ListColumn } from "./sessions/list-column.tsx";
 import { SessionsPage } from "./sessions/sessions-page.tsx";
 import { ThemeButton } from "./style/theme-button.tsx";
@@ -82,7 +83,9 @@ function PaletteButton() {
       class="palette-button"
       onClick={openPalette}
       aria-keyshortcuts="Control+K Meta+K"
+      title="Go to … ( Ctrl K )"
     >
+      <Icon name="go" />
       <span>Go to …</span> <kbd>Ctrl K</kbd>
     </button>
   );

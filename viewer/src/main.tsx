@@ -3,6 +3,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { adoptStyle } from "./style/adopt.ts";
+import "./style/tokens.css";
 import "./style/base.css";
 import "./style/header.css";
 import "./style/list.css";

@@ -1,6 +1,6 @@
 /**
  * Every page, in both themes, on a phone, a laptop and a wide screen, opened up as far as it goes:
- * axe-core finds no serious fault, and nothing overflows the screen. A run tries half of the pages,
+ * axe-core finds no fault, and nothing overflows the screen. A run tries half of the pages,
  * each on one of the screens in one theme; VERBATIM_DEEP=1 tries all.
  */
 
@@ -122,7 +122,7 @@ const SIZES = [
 ] as const;
 const THEMES = ["dark", "light"] as const;
 
-browserTest("no page has a serious fault, at 360, 1440 and 2560 px, light and dark", async () => {
+browserTest("no page has a fault, at 360, 1440 and 2560 px, light and dark", async () => {
   const page = await viewer.open("#/");
   for (const [size, [width, height]] of SIZES.entries()) {
     await page.setViewportSize({ width, height });
@@ -132,7 +132,7 @@ browserTest("no page has a serious fault, at 360, 1440 and 2560 px, light and da
       await show(page);
       for (const colorScheme of themes) {
         await page.emulateMedia({ colorScheme });
-        const faults = await seriousFaults(page);
+        const faults = await faultsIn(page);
         assert.deepEqual(faults, [], `${name}, ${width} px, ${colorScheme}`);
       }
       const shown = () => page.evaluate<number>("document.documentElement.scrollWidth");
@@ -147,7 +147,7 @@ async function goTo(page: Page, path: string): Promise<void> {
   await page.goto(`${viewer.url}/${path}`);
 }
 
-async function seriousFaults(page: Page): Promise<AxeFault[]> {
-  const faults = await axeFaults(page);
-  return faults.filter(({ impact }) => impact === "serious" || impact === "critical");
+/** A table in a transcript may have an empty head: that is what was said. */
+async function faultsIn(page: Page): Promise<AxeFault[]> {
+  return (await axeFaults(page)).filter(({ rule }) => rule !== "empty-table-header");
 }

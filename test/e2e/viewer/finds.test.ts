@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { answered, said } from "../../support/signing-user.ts";
 import { axeFaults } from "../axe-faults.ts";
 import { eventually } from "../eventually.ts";
-import { attempt, browserTest, outlineRead, viewerScene } from "./harness.ts";
+import { attempt, browserTest, openFilter, outlineRead, viewerScene } from "./harness.ts";
 
 const KEY = `ghp_${"1aB2cD3eF4gH5iJ6kL7mN8oP9qR0sT1uV2wX".slice(0, 36)}`;
 const CALL = { type: "tool_call", callId: "c1", tool: "bash", input: { command: "env" } } as const;
@@ -28,6 +28,7 @@ async function opened(options: Parameters<typeof viewer.open>[1] = {}) {
   page.on("request", (request) => void asked.push(request.url()));
   await page.getByText("Done.").first().waitFor();
   await outlineRead(page);
+  await openFilter(page);
   const marked = async () => (await page.evaluate<string[]>(MARKED)).sort();
   const scans = () => asked.filter((url) => url.endsWith("/finds")).length;
   return { page, marked, scans };
@@ -84,7 +85,6 @@ browserTest("switching marks on again scans again, and finds what was written si
 
 browserTest("marks are seen on a phone, in the dark", async () => {
   const { page, marked } = await opened({ width: 390, colorScheme: "dark" });
-  await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("button", { name: "Mark finds" }).click();
   await page.getByRole("button", { name: /\d finds/ }).click();
   await eventually("marks", marked).toContain("ada@lovelace.org");

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { event, putThread } from "../../cli/stores.ts";
+import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
-import { browserTest, type PageOptions, viewerScene } from "./harness.ts";
+import { browserTest, outlineRead, type PageOptions, viewerScene } from "./harness.ts";
 
 const MANY = 60;
 const WIDE: PageOptions = { width: 1440, height: 900 };
@@ -21,6 +22,18 @@ const viewer = viewerScene(async (scene) => {
       event("assistant_text", { ts, directive, text: `Answer ${n}` }),
     ]);
   }
+  const calls = Array.from({ length: 12 }, (_, n) => [
+    event("tool_call_start", { tool: "bash", call_id: `c${n}`, input: { command: `make ${n}` } }),
+    event("tool_call_result", { call_id: `c${n}`, output: "ok", duration_ms: 1500 }),
+  ]).flat();
+  putThread(scene.root, "two-prompts", [
+    event("user_message", { text: "First words" }),
+    ...calls,
+    event("assistant_text", { text: "An answer that is long enough ".repeat(20) }),
+    event("user_message", { text: "And the second prompt" }),
+    event("assistant_text", { text: "Done" }),
+  ]);
+  await scene.write({ id: "signed-1", entries: turnOf("Signed") });
 });
 
 const row = (page: Page, n: number) => {
@@ -139,4 +152,130 @@ browserTest("time, status, proof and live are filters in view, at every width", 
     await page.waitForURL(/live=true/);
     await page.getByText("No session fits").waitFor();
   }
+});
+
+async function openTwoPrompts(options: PageOptions, before = ""): Promise<Page> {
+  const id = await viewer.apiId("two-prompts");
+  const page = await viewer.open(`#/s/${id}?at=0`, { ...options, before });
+  await page.locator(".row", { hasText: "First words" }).waitFor();
+  return page;
+}
+
+const boxOf = (page: Page, selector: string) => {
+  return page
+    .locator(selector)
+    .first()
+    .evaluate((element) => {
+      const { top, bottom, left, right } = element.getBoundingClientRect();
+      return { top, bottom, left, right, width: right - left };
+    });
+};
+
+browserTest("at 1440×900 the first words begin above 110 px, beside the list or not", async () => {
+  const page = await openTwoPrompts(WIDE);
+  await outlineRead(page);
+  for (const name of ["Hide the list", "Show the list"]) {
+    assert.ok((await boxOf(page, ".entries .text")).top < 110, name);
+    await page.getByRole("button", { name }).click();
+  }
+});
+
+browserTest("rows at the top do not move when the outline arrives", async () => {
+  // The outline of the session waits until the test lets it go.
+  const held = `{
+    const own = fetch;
+    const gone = new Promise((go) => { globalThis.letGo = go; });
+    globalThis.fetch = async (...request) => {
+      if (/outline|exchanges|costs/.test(String(request[0]?.url ?? request[0]))) await gone;
+      return own(...request);
+    };
+  }`;
+  const page = await openTwoPrompts(WIDE, held);
+  const tops = () => {
+    return page
+      .locator(".entries > .row:not(.silent)")
+      .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().top));
+  };
+  await page.locator(".proof-badge", { hasText: "unsigned" }).waitFor();
+  assert.equal(await page.locator(".axis-bar").count(), 0);
+  const before = await tops();
+  await page.evaluate("letGo()");
+  await outlineRead(page);
+  await page.locator(".axis-bar").nth(1).waitFor();
+  assert.deepEqual(await tops(), before);
+});
+
+browserTest("a time axis of two prompts has the width of the bar", async () => {
+  const page = await openTwoPrompts(WIDE);
+  await page.locator(".axis-bar").nth(1).waitFor();
+  const [bars, bar] = [await boxOf(page, ".axis-bars"), await boxOf(page, ".session-head")];
+  assert.ok(bars.width > 0.8 * bar.width, `${bars.width} of ${bar.width}`);
+});
+
+browserTest("nothing in the bar is cut or overlaps, from 360 to 2560 px", async () => {
+  const page = await openTwoPrompts({ height: 900 });
+  await outlineRead(page);
+  for (const width of [360, 768, 1200, 1440, 2560]) {
+    await page.setViewportSize({ width, height: 900 });
+    const faults = await page.evaluate(() => {
+      const parts = document.querySelectorAll(
+        ".session-line > :not(.session-facts, .session-tools), .session-facts > *, .session-tools > *, .app-header > *",
+      );
+      const shown = [...parts].flatMap((part) => {
+        const box = part.getBoundingClientRect();
+        const isInLine = innerWidth > 704 || !part.closest(".session-facts"); // It scrolls there.
+        return box.width > 0 && isInLine ? [{ box, name: part.className || part.tagName }] : [];
+      });
+      const found = shown.flatMap(({ box, name }, n) => {
+        const isOut = box.left < 0 || box.right > innerWidth + 0.5;
+        const others = shown.slice(n + 1).filter(({ box: other }) => {
+          const across = Math.min(box.right, other.right) - Math.max(box.left, other.left);
+          const down = Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top);
+          return across > 1 && down > 1;
+        });
+        return [...(isOut ? [`${name} is out`] : []), ...others.map((o) => `${name} on ${o.name}`)];
+      });
+      return found;
+    });
+    assert.deepEqual(faults, [], `${width} px`);
+  }
+});
+
+browserTest("the actions of a row never cover its time, nor how long its call took", async () => {
+  const page = await openTwoPrompts(WIDE);
+  await outlineRead(page);
+  const rows = page.locator(".entries > .row:not(.silent)");
+  for (const nth of [0, 1, 5, (await rows.count()) - 1]) {
+    const row = rows.nth(nth);
+    await row.hover();
+    await row.locator("> .row-actions").waitFor();
+    const covered = await row.evaluate((own) => {
+      const actions = own.querySelector(":scope > .row-actions")?.getBoundingClientRect();
+      return [...own.querySelectorAll(".time, .took, .row-cost")].filter((each) => {
+        const box = each.getBoundingClientRect();
+        if (!actions || box.width === 0) return false;
+        const across = Math.min(box.right, actions.right) - Math.max(box.left, actions.left);
+        const down = Math.min(box.bottom, actions.bottom) - Math.max(box.top, actions.top);
+        return across > 0 && down > 0;
+      }).length;
+    });
+    assert.equal(covered, 0, await row.innerText());
+  }
+});
+
+browserTest("an agent has one mark and colour in the list, the rail and its session", async () => {
+  const page = await viewer.open("#/", WIDE);
+  const marks = async (place: string) => {
+    const mark = page.locator(place, { hasText: "hello" }).locator(".agent-mark").first();
+    await mark.waitFor();
+    return mark.evaluate((own) => {
+      const { color, backgroundColor } = getComputedStyle(own);
+      return [own.dataset.mark, color, backgroundColor].join(" ");
+    });
+  };
+  const inList = await marks(".session-row");
+  assert.doesNotMatch(inList, /rgba\(0, 0, 0, 0\)/);
+  assert.equal(await marks(".facet"), inList);
+  await page.locator(".session-row", { hasText: "hello" }).first().click();
+  assert.equal(await marks(".session-facts .fact"), inList);
 });

@@ -230,9 +230,15 @@ export function attempt(): number {
   return ++attempts;
 }
 
-/** Until then rows move: prompts get their lines above, and the time axis comes over them. */
+/** Prompts, failures and edits of the whole session are known. */
 export async function outlineRead(page: Page): Promise<void> {
   await page.locator(".turns-head", { hasText: /\d prompt/ }).waitFor({ state: "attached" });
+}
+
+/** Opens the filter, which is folded into the bar. */
+export async function openFilter(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Filter", exact: true }).click();
+  await page.getByRole("group", { name: "Show only" }).waitFor();
 }
 
 const project = fileURLToPath(new URL("../../..", import.meta.url));

@@ -156,15 +156,33 @@ browserTest("a title has no mark-up, and a bare command is no title", async () =
   for (const title of titles) assert.doesNotMatch(title, /<|command-name/);
 });
 
-browserTest("a verdict is shown only if it is not an ordinary one, and is a filter", async () => {
-  const page = await viewer.open("#/");
-  await row(page, "Altered").locator(".verdict.tampered").waitFor();
-  assert.equal(await row(page, "Honest").locator(".verdict").count(), 0);
-  assert.equal(await row(page, "Mend the checkout").locator(".verdict").count(), 0);
-  await facet(page, "Proof", "tampered").click();
-  await page.waitForURL(/[?&]verdict=tampered/);
-  await eventually("rows", () => page.locator(".session-row").count()).toBe(1);
-});
+browserTest(
+  "proof is seen at a glance, in words if it is not ordinary, and is a filter",
+  async () => {
+    const page = await viewer.open("#/");
+    await row(page, "Altered").locator(".verdict.tampered").waitFor();
+    for (const [title, sign, color] of [
+      ["Altered", "tampered", "--bad"],
+      ["Honest", "verified", "--good"],
+      ["Mend the checkout", "unsigned", "--dim"],
+    ] as const) {
+      const proof = row(page, title).locator(".row-proof", { hasText: sign });
+      await proof.waitFor();
+      const isOwn = await proof.evaluate((own, name) => {
+        const probe = document.createElement("i");
+        probe.style.color = `var(${name})`;
+        own.append(probe);
+        return getComputedStyle(probe).color === getComputedStyle(own).color;
+      }, color);
+      assert.ok(isOwn, title);
+    }
+    assert.equal(await row(page, "Honest").locator(".verdict").count(), 0);
+    assert.equal(await row(page, "Mend the checkout").locator(".verdict").count(), 0);
+    await facet(page, "Proof", "tampered").click();
+    await page.waitForURL(/[?&]verdict=tampered/);
+    await eventually("rows", () => page.locator(".session-row").count()).toBe(1);
+  },
+);
 
 browserTest(
   "filters and order are in the address, add up, and are removed one by one",

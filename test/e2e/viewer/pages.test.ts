@@ -238,7 +238,7 @@ browserTest("a link to an entry opens it; an invalid link is reported", async ()
 browserTest("a session is exported as one page, and byte for byte", async () => {
   const page = await openFence();
   const save = async (name: string) => {
-    await page.locator(".menu").evaluate((menu) => menu.setAttribute("open", ""));
+    await page.locator(".export-menu").evaluate((menu) => menu.setAttribute("open", ""));
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name }).click(),
@@ -285,6 +285,7 @@ browserTest("on a phone, the header takes at most an eighth of the height", asyn
       (await page.locator(".session-head").boundingBox()) ?? {};
     return y + own;
   };
+
   await eventually("where the header ends", height).toBeLessThanOrEqual(740 / 8);
   await page.getByRole("button", { name: "Filter" }).click();
   await page.getByRole("button", { name: "Errors" }).waitFor();

@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { event, putThread } from "../../cli/stores.ts";
 import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
-import { attempt, browserTest, goTo, outlineRead, viewerScene } from "./harness.ts";
+import { attempt, browserTest, goTo, openFilter, outlineRead, viewerScene } from "./harness.ts";
 
 const MANY = 3_000;
 /** Requests for entries: any, earlier ones, and the first. */
@@ -106,6 +106,7 @@ browserTest(
 
 browserTest("a filter shows only its kind, finds rare ones, and stays in the address", async () => {
   const page = await open("long-1");
+  await openFilter(page);
   await page.getByRole("button", { name: "Errors 3" }).click();
   await page.waitForURL(/[?&]f=errors/);
   await page.getByText("Only errors are shown.").waitFor();
@@ -128,6 +129,7 @@ browserTest(
   "a filter that is chosen while earlier entries load finds all of its kind",
   async () => {
     const page = await open("long-1");
+    await openFilter(page);
     const letGo = await heldBack(page, EARLIER);
     const asked = page.waitForRequest(EARLIER);
     await page.getByRole("button", { name: "Errors 3" }).click();
@@ -199,7 +201,12 @@ browserTest("the prompt being answered is above the transcript, with its facts",
   );
   await page.keyboard.press("K");
   await page.keyboard.press("K");
-  await eventually("the prompt before", () => bar.innerText()).toMatch(/^Prompt 2000/);
+  await bar.waitFor({ state: "detached" }); // The prompt itself is on the screen.
+  const afterNextRow = async () => {
+    await page.keyboard.press("j");
+    return (await bar.allInnerTexts()).join();
+  };
+  await eventually("the prompt before", afterNextRow).toMatch(/^Prompt 2000/);
 });
 
 browserTest(

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import type { NewEntry } from "../../../src/doors/index.ts";
 import { axeFaults } from "../axe-faults.ts";
 import { eventually, flashed } from "../eventually.ts";
-import { browserTest, outlineRead, viewerScene } from "./harness.ts";
+import { browserTest, openFilter, outlineRead, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
 
 const LINES = Array.from({ length: 60 }, (_, at) => `line ${at}`);
@@ -326,6 +326,7 @@ browserTest("a block is copied by its button; whether long lines wrap is kept", 
   await page.reload();
   await row.locator("summary").click();
   await eventually("long lines", space).toBe("pre");
+  await openFilter(page);
   await page.getByRole("button", { name: "Wrap" }).click();
   await eventually("long lines", space).toBe("pre-wrap");
 });

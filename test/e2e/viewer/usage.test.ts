@@ -159,7 +159,7 @@ browserTest("the most expensive sessions and prompts link to their places", asyn
 });
 
 browserTest("a session shows its cost, that of each prompt, and that of a call", async () => {
-  const page = await viewer.open("#/usage");
+  const page = await viewer.open("#/usage", { width: 2300 });
   await page.getByRole("link", { name: "Find the bug" }).first().click();
   const facts = page.locator(".session-facts");
   await facts.getByText("$4.00").waitFor();

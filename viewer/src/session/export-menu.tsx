@@ -1,12 +1,13 @@
 /** Export menu: the session as Markdown, as one HTML page, or as its own bytes. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { MaskedCopy } from "../../../src/client/masked-copy.ts";
 import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import { faultText } from "../fault-text.ts";
 import { copyText } from "./copy.ts";
 import { findsText, htmlPieces, logPieces, maskedPieces, nameFor, saveAs } from "./export.ts";
+import { Menu } from "./menu.tsx";
 import type { SessionStore } from "./session-store.ts";
 import { Icon } from "./tool-button.tsx";
 
@@ -14,16 +15,7 @@ import { Icon } from "./tool-button.tsx";
 type RunExport = (what: string, work: (progress: (part: number) => void) => Promise<void>) => void;
 
 export function ExportMenu({ store }: { readonly store: SessionStore }) {
-  const menu = useRef<HTMLDetailsElement>(null);
   const [state, tell] = useState<string | null>(null);
-  const [isOpen, open] = useState(false);
-  useEffect(() => {
-    const onPress = ({ target }: Event) => {
-      if (menu.current?.open && !menu.current.contains(target as Node)) menu.current.open = false;
-    };
-    addEventListener("pointerdown", onPress);
-    return () => removeEventListener("pointerdown", onPress);
-  }, []);
   const run: RunExport = (what, work) => {
     tell(`${what}…`);
     const progress = (part: number) => tell(`${what}… ${Math.floor(part * 100)} %`);
@@ -36,26 +28,19 @@ export function ExportMenu({ store }: { readonly store: SessionStore }) {
     );
   };
   return (
-    <details
-      class="menu"
-      ref={menu}
-      onToggle={({ currentTarget }) => open(currentTarget.open)}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || !menu.current?.open) return;
-        event.stopPropagation();
-        menu.current.open = false;
-        menu.current.querySelector("summary")?.focus();
-      }}
+    <Menu
+      kind="export-menu"
+      name="Export"
+      label={
+        <>
+          <Icon name="export" />
+          <span class="tool-word">Export</span>
+        </>
+      }
     >
-      <summary class="button" aria-label="Export" title="Export">
-        <Icon name="export" />
-        <span class="tool-word">Export</span>
-      </summary>
-      <div class="menu-items">
-        {isOpen && <ExportItems store={store} run={run} />}
-        <p role="status">{state}</p>
-      </div>
-    </details>
+      <ExportItems store={store} run={run} />
+      <p role="status">{state}</p>
+    </Menu>
   );
 }
 

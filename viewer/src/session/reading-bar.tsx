@@ -1,10 +1,11 @@
 /**
- * Reading bar: above the transcript: the prompt whose answer is being read, with its cost, time and
- * files, and the filter of what is shown.
+ * Reading bar: the prompt whose answer is being read, over the transcript, with its cost, time and
+ * files; and the filter of what is shown, where the reader opens it.
  */
 
 import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import { go } from "../address.ts";
 import { countText } from "../words.ts";
 import { factsOf, shortFactsOf, titleOf } from "./exchange-words.tsx";
@@ -25,22 +26,18 @@ import { isWrapped, toggleWrap } from "./wrap.ts";
 
 interface BarProps {
   readonly store: SessionStore;
-  readonly reading: ReadingPosition;
   readonly isExpanded: boolean;
   readonly expand: (is: boolean) => void;
-  /** On small screens, where the filter can be hidden. */
-  readonly isFilterShown: boolean;
+  readonly isShown: boolean;
   /** The entry in the address. */
   readonly at: number | null;
 }
 
-export function ReadingBar(props: BarProps) {
-  const { store, reading, isExpanded, expand, isFilterShown, at } = props;
+export function FilterBar({ store, isExpanded, expand, isShown, at }: BarProps) {
   return (
-    <div class="reading-bar">
-      <CurrentPrompt store={store} reading={reading} />
+    <>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in one line. */}
-      <div class={isFilterShown ? "filter shown" : "filter"} role="group" aria-label="Show only">
+      <div class="filter" hidden={!isShown} role="group" aria-label="Show only">
         {FILTERS.map((name) => (
           <Chip key={name} store={store} name={name} />
         ))}
@@ -65,17 +62,22 @@ export function ReadingBar(props: BarProps) {
         <FindMarks store={store} at={at} />
       </div>
       <Filtered store={store} />
-    </div>
+    </>
   );
 }
 
-function CurrentPrompt(props: { readonly store: SessionStore; readonly reading: ReadingPosition }) {
+/** Not while the prompt itself is on the screen. */
+export function CurrentPrompt(props: {
+  readonly store: SessionStore;
+  readonly reading: ReadingPosition;
+}) {
   const { store, reading } = props;
   const { outline } = store;
   const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
   const exchange = outline.exchangeAt(here);
-  if (exchange === null) return <p class="current-prompt" />;
-  const { start } = exchange;
+  const start = exchange?.start ?? 0;
+  const isAbove = useComputed(() => start <= reading.above.value).value;
+  if (exchange === null || !isAbove) return null;
   const cost = store.costs.ofPrompt(exchange);
   return (
     <p class="current-prompt">
@@ -99,7 +101,7 @@ function Chip({ store, name }: { readonly store: SessionStore; readonly name: Fi
       aria-pressed={filter.has(name)}
       onClick={() => showOnly(store, formatFilter(toggleFilter(filter, name)))}
     >
-      {WORDS[name]} {count !== null && <span class="toggle-count">{count}</span>}
+      {WORDS[name]} {count !== null && <span class="toggle-count">{groupDigits(count)}</span>}
     </button>
   );
 }

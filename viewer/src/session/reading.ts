@@ -15,7 +15,8 @@ const NEAR_PX = 800;
 const END_PX = 48;
 /** After a server that did not answer. */
 const AGAIN_MS = 2_000;
-const TARGET_TOP_PX = 24;
+/** Below the prompt being read, which lies over the transcript. */
+const TARGET_TOP_PX = 40;
 /** The row at this distance from the top is the one being read: a target is below its neighbour. */
 const READ_LINE_PX = TARGET_TOP_PX + 8;
 
@@ -28,6 +29,8 @@ const MOVES = ["wheel", "touchmove", "pointerdown", "keydown"] as const;
 export class ReadingPosition {
   /** The offsets of the first and the last row on the screen. */
   readonly visible = signal<{ readonly from: number; readonly to: number }>({ from: 0, to: 0 });
+  /** The offset of the last row that was scrolled out at the top; -1: there is none. */
+  readonly above = signal(-1);
   readonly #store: SessionStore;
   #scroller: HTMLElement | null = null;
   #anchor: { readonly start: string; readonly top: number } | null = null;
@@ -230,6 +233,9 @@ export class ReadingPosition {
     if (from !== this.visible.peek().from || to !== this.visible.peek().to) {
       this.visible.value = { from, to };
     }
+    let above = this.#firstVisible(rows) - 1;
+    while (rows[above]?.classList.contains("silent")) above--;
+    this.above.value = Number(rows[above]?.dataset.start ?? -1);
     const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     const again = (isLoaded: boolean) => isLoaded || setTimeout(() => this.#report(), AGAIN_MS);
     if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore().then(again);

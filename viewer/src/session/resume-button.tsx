@@ -25,7 +25,7 @@ export function ResumeButton({ command }: { readonly command: string | null }) {
       onClick={copy}
     >
       <Icon name="resume" />
-      <span class="tool-word" role="status">
+      <span class={told === null ? "tool-word" : ""} role="status">
         {told ?? "Resume"}
       </span>
     </button>

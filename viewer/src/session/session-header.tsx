@@ -8,6 +8,7 @@ import { displayTime } from "../../../src/sessions/render/html/entry-html.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits, lengthOf, moneyOf } from "../../../src/sessions/render/phrases.ts";
 import { listHref } from "../address.ts";
+import { AgentMark } from "../agent-mark.tsx";
 import { isConnected } from "../live/lost-banner.tsx";
 import { ProofBadge } from "../proof/proof-badge.tsx";
 import { isProofBad, ProofBanner } from "../proof/proof-banner.tsx";
@@ -28,6 +29,7 @@ import {
   sizeOf,
 } from "../words.ts";
 import { ExportMenu } from "./export-menu.tsx";
+import { Menu } from "./menu.tsx";
 import { ResumeButton } from "./resume-button.tsx";
 import { NoteFacts, StarButton } from "./session-notes.tsx";
 import type { SessionStore } from "./session-store.ts";
@@ -39,10 +41,14 @@ interface HeaderProps {
   readonly search: () => void;
   readonly turns: () => void;
   readonly filter: () => void;
+  readonly isFilterShown: boolean;
   readonly help: () => void;
+  /** The time axis, at the foot of the bar. */
+  readonly children: ComponentChildren;
 }
 
-export function SessionHeader({ store, search, turns, filter, help }: HeaderProps) {
+export function SessionHeader(props: HeaderProps) {
+  const { store, children } = props;
   const head = store.head.value;
   const { client, id } = store;
   const [isProofShown, showProof] = useState(false);
@@ -55,38 +61,25 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
           ←
         </a>
         {head !== null && <StarButton store={store} head={head} />}
-        <h1>{head === null ? "…" : pageText(sessionName(head))}</h1>
-        <div class="session-tools">
-          <ToolButton name="Search" icon="search" run={search} keys="/" />
-          <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
-          <ToolButton name="Filter" icon="filter" run={filter} kind="filter-button" />
-          <ResumeButton command={head?.resumeCommand ?? null} />
-          <ExportMenu store={store} />
-          <ToolButton name="Share" icon="share" run={() => share(true)} />
-          <button
-            type="button"
-            class="help-button"
-            onClick={help}
-            aria-label="Keys"
-            title="Keys ( ? )"
-          >
-            ?
-          </button>
-        </div>
+        <h1 title={head === null ? "" : pageText(sessionName(head))}>
+          {head === null ? "…" : pageText(sessionName(head))}
+        </h1>
+        {head !== null && (
+          <Facts head={head} store={store}>
+            {store.fate.value === null && (
+              <ProofBadge
+                client={client}
+                id={id}
+                end={store.window.value?.end ?? head.end}
+                isOpen={isProofShown}
+                toggle={() => showProof(!isProofShown)}
+              />
+            )}
+          </Facts>
+        )}
+        <Tools {...props} share={() => share(true)} />
       </div>
-      {head !== null && (
-        <Facts head={head} store={store}>
-          {store.fate.value === null && (
-            <ProofBadge
-              client={client}
-              id={id}
-              end={store.window.value?.end ?? head.end}
-              isOpen={isProofShown}
-              toggle={() => showProof(!isProofShown)}
-            />
-          )}
-        </Facts>
-      )}
+      {children}
       {isSharing && head !== null && (
         <ShareDialog client={client} head={head} close={() => share(false)} />
       )}
@@ -100,6 +93,28 @@ export function SessionHeader({ store, search, turns, filter, help }: HeaderProp
         />
       )}
     </header>
+  );
+}
+
+function Tools(props: HeaderProps & { readonly share: () => void }) {
+  const { store, search, turns, filter, isFilterShown, share, help } = props;
+  return (
+    <div class="session-tools">
+      <ToolButton name="Search" icon="search" run={search} keys="/" />
+      <ToolButton name="Outline" icon="outline" run={turns} kind="turns-button" />
+      <ToolButton
+        name="Filter"
+        icon="filter"
+        run={filter}
+        isOn={isFilterShown || store.filter.value.size > 0}
+      />
+      <ResumeButton command={store.head.value?.resumeCommand ?? null} />
+      <ExportMenu store={store} />
+      <ToolButton name="Share" icon="share" run={share} />
+      <button type="button" class="help-button" onClick={help} aria-label="Keys" title="Keys ( ? )">
+        ?
+      </button>
+    </div>
   );
 }
 
@@ -123,7 +138,7 @@ interface FactsProps {
 }
 
 function Facts({ head, store, children }: FactsProps) {
-  const { program, agent, model, turns, parent } = head;
+  const { model, turns, parent } = head;
   const took = tookOf(head);
   // As counted; else the outline's, once it knows all: the head of a long live session is of an
   // earlier moment.
@@ -132,10 +147,14 @@ function Facts({ head, store, children }: FactsProps) {
   const recorded = store.outline.totals.value ?? { tokens: tokensOf(head), spend: head.spend };
   const tokens = isCounted ? store.costs.tokens.value.total : recorded.tokens;
   const { spend } = recorded;
+  const cost = isCounted ? costOrRecorded(total) : spend === null ? null : shortMoney(spend);
   return (
     <div class="session-facts">
       <State store={store} head={head} />
-      {program !== null && <Fact>{program}</Fact>}
+      <Fact>
+        <AgentMark label={head.agentLabel} />
+        <span class="fact-agent">{pageText(head.agentLabel)}</span>
+      </Fact>
       {head.erased && <Fact kind="erased">{pageText(erasedText(head.erased))}</Fact>}
       {head.isKept && <Fact>{deletionText(head)}</Fact>}
       {head.fullerGeneration !== null && (
@@ -143,18 +162,18 @@ function Facts({ head, store, children }: FactsProps) {
           Generation {head.fullerGeneration}, kept by the guard, holds more
         </Fact>
       )}
-      {agent !== null && <Fact>{pageText(agent)}</Fact>}
-      {model !== null && <Fact kind="mono">{pageText(model)}</Fact>}
-      {turns > 0 && <Fact>{countText(turns, "turn")}</Fact>}
+      {model !== null && <Fact kind="mono minor">{pageText(model)}</Fact>}
       {tokens !== null && (
-        <Fact title={`${groupDigits(Math.round(tokens))} tokens`}>{shortCount(tokens)} tokens</Fact>
+        <Fact kind="minor" title={`${groupDigits(Math.round(tokens))} tokens`}>
+          {shortCount(tokens)} tokens
+        </Fact>
       )}
-      {isCounted ? (
-        <Fact title={costTitle(total)}>{costOrRecorded(total)}</Fact>
-      ) : (
-        spend !== null && <Fact title={moneyOf(spend)}>{shortMoney(spend)}</Fact>
+      {cost !== null && (
+        <Fact kind="cost" title={isCounted ? costTitle(total) : moneyOf(spend ?? 0)}>
+          {cost}
+        </Fact>
       )}
-      {took !== null && <Fact>{took}</Fact>}
+      {took !== null && <Fact kind="side">{took}</Fact>}
       {head.hooks !== null && (
         <Fact>
           <a href={sessionHref(head.hooks)}>recorded by hooks</a>
@@ -168,7 +187,7 @@ function Facts({ head, store, children }: FactsProps) {
       <Children store={store} turns={turns} />
       <NoteFacts store={store} head={head} />
       {children}
-      <More head={head} />
+      <More head={head} tokens={tokens} cost={cost} took={took} />
     </div>
   );
 }
@@ -200,8 +219,7 @@ function Children({ store, turns }: { readonly store: SessionStore; readonly tur
   }, [client, id, turns]);
   if (children.length === 0) return null;
   return (
-    <details class="more-facts">
-      <summary>{countText(children.length, "subagent")}</summary>
+    <Menu kind="more-facts" label={countText(children.length, "subagent")}>
       <ul>
         {children.map((child) => (
           <li key={child.id}>
@@ -209,7 +227,7 @@ function Children({ store, turns }: { readonly store: SessionStore; readonly tur
           </li>
         ))}
       </ul>
-    </details>
+    </Menu>
   );
 }
 
@@ -227,10 +245,23 @@ function Fact({ kind = "", title, children }: FactProps) {
   );
 }
 
-function More({ head }: { readonly head: SessionHead }) {
+/** Also the facts that a narrow bar leaves out. */
+function More(props: {
+  readonly head: SessionHead;
+  readonly tokens: number | null;
+  readonly cost: string | null;
+  readonly took: string | null;
+}) {
+  const { head, tokens, cost, took } = props;
   const { session, dialect, root, createdAt, updatedAt, lines, badLines, bytes, tornBytes } = head;
-  const { repository, directory, branch } = head;
+  const { repository, directory, branch, agent, model, turns } = head;
   const rows: [string, string | null][] = [
+    ["Agent", agent],
+    ["Model", model],
+    ["Turns", turns === 0 ? null : groupDigits(turns)],
+    ["Tokens", tokens === null ? null : groupDigits(Math.round(tokens))],
+    ["Cost", cost],
+    ["Took", took],
     ["Id", session],
     ["Kind", dialect],
     ["Store", root],
@@ -244,8 +275,7 @@ function More({ head }: { readonly head: SessionHead }) {
     ["Torn bytes", tornBytes === 0 ? null : groupDigits(tornBytes)],
   ];
   return (
-    <details class="more-facts">
-      <summary>Details</summary>
+    <Menu kind="more-facts" label="Details">
       <dl>
         {rows.map(([name, value]) =>
           value === null ? null : (
@@ -256,7 +286,7 @@ function More({ head }: { readonly head: SessionHead }) {
           ),
         )}
       </dl>
-    </details>
+    </Menu>
   );
 }
 

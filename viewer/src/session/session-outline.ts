@@ -101,12 +101,6 @@ export class SessionOutline {
     return length === 0 ? 0 : this.index.value.startOf(length - 1);
   }
 
-  isPrompt(start: number): boolean {
-    const index = this.index.value;
-    const n = index.lastUntil(start);
-    return index.startOf(n) === start && index.number("isPrompt", n) === 1;
-  }
-
   /** The next prompt after an offset, or the last one before it; null: there is none. */
   promptNear(offset: number, by: 1 | -1): number | null {
     const index = this.index.value;

@@ -19,7 +19,8 @@ import { openPicture } from "./lightbox.ts";
 import { OutlinePanel } from "./outline-panel.tsx";
 import { Rail } from "./rail.tsx";
 import { ReadingPosition } from "./reading.ts";
-import { ReadingBar } from "./reading-bar.tsx";
+import { CurrentPrompt, FilterBar } from "./reading-bar.tsx";
+import { areFindsMarked } from "./session-finds.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Missing, NewEntries, Notice, Unopened } from "./session-states.tsx";
 import { SessionStore } from "./session-store.ts";
@@ -60,7 +61,11 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
   const server = client.value;
   const store = useStore(server, id);
   const reading = useMemo(() => new ReadingPosition(store), [store]);
-  const [view, setView] = useState<View>({ ...CLOSED, isSearching: q !== "" });
+  const [view, setView] = useState<View>({
+    ...CLOSED,
+    isSearching: q !== "",
+    isFilterShown: f !== "" || areFindsMarked.peek(),
+  });
   const change = (part: Partial<View>) => setView((before) => ({ ...before, ...part }));
   const toggle = (part: keyof View) => setView((before) => ({ ...before, [part]: !before[part] }));
   useFilterAndPlace(store, reading, at, f);
@@ -85,8 +90,11 @@ export function SessionScreen({ id, at, q, f }: ScreenProps) {
         search={() => toggle("isSearching")}
         turns={() => toggle("areTurnsShown")}
         filter={() => toggle("isFilterShown")}
+        isFilterShown={view.isFilterShown}
         help={() => change({ isHelpShown: true })}
-      />
+      >
+        <TimeAxis store={store} reading={reading} />
+      </SessionHeader>
       <GoneBanner store={store} />
       {view.isSearching && (
         <InnerSearch store={store} q={q} at={at} close={() => change({ isSearching: false })} />
@@ -145,24 +153,25 @@ function SessionBody({ store, reading, links, at, view, change }: BodyProps) {
         hide={() => change({ areTurnsShown: false })}
       />
       <div class="session-middle">
-        <TimeAxis store={store} reading={reading} />
-        <ReadingBar
+        <FilterBar
           store={store}
-          reading={reading}
           isExpanded={view.isExpanded}
           expand={(isExpanded) => change({ isExpanded })}
-          isFilterShown={view.isFilterShown}
+          isShown={view.isFilterShown}
           at={at}
         />
-        <Transcript
-          store={store}
-          reading={reading}
-          links={links}
-          thinking={view.thinking || store.filter.value.has("thinking")}
-          isExpanded={view.isExpanded}
-          isAll={view.isAll}
-          at={at}
-        />
+        <div class="transcript-place">
+          <CurrentPrompt store={store} reading={reading} />
+          <Transcript
+            store={store}
+            reading={reading}
+            links={links}
+            thinking={view.thinking || store.filter.value.has("thinking")}
+            isExpanded={view.isExpanded}
+            isAll={view.isAll}
+            at={at}
+          />
+        </div>
         <NewEntries store={store} />
       </div>
       <Rail store={store} reading={reading} />
@@ -264,7 +273,7 @@ function inspectCurrent(store: SessionStore, reading: ReadingPosition): void {
 }
 
 /** Wide enough for the inspector to be open from the start. */
-const WIDE = "(min-width: 112rem)";
+const WIDE = "(min-width: 128rem)";
 
 /** The inspector shows the row that has the focus, so that keys step through entries in it. */
 function inspectFocused({ target }: Event, store: SessionStore): void {

@@ -13,8 +13,6 @@ import type { SessionStore } from "./session-store.ts";
 
 /** A bar of nothing is still a place. */
 const LEAST_PERCENT = 6;
-/** Of each bar, if there is room. */
-const BAR_REM = 4;
 
 interface AxisProps {
   readonly store: SessionStore;
@@ -31,7 +29,8 @@ export function TimeAxis({ store, reading }: AxisProps) {
   // Not the place itself, which changes with each frame of scrolling.
   const here = useComputed(() => outline.index.value.lastUntil(reading.visible.value.from)).value;
   const last = (column: "atMs" | "tookMs") => index.number(column, length - 1);
-  if (bars.length < 2 || !isAll) return null;
+  // Its place is there before its bars are: rows below it do not move.
+  if (bars.length < 2 || !isAll) return <div class="time-axis" />;
   return (
     <nav class="time-axis" aria-label="Prompts over time">
       <span class="axis-time">{clockAt(index.number("atMs", 0))}</span>
@@ -88,7 +87,6 @@ function Bars({ store, bars, here }: BarsProps) {
     // biome-ignore lint/a11y/useKeyWithClickEvents: as above.
     <div
       class="axis-bars"
-      style={{ flexBasis: `${bars.length * BAR_REM}rem` }}
       onPointerOver={(event) => point(barOf(event))}
       onFocusIn={(event) => point(barOf(event))}
       onClick={(event) => {

@@ -8,6 +8,7 @@ const ICONS = {
   files: "M6 3h8l4 4v14H6zM14 3v5h4",
   share:
     "M18 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6M6 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6m12 7a3 3 0 1 0 0-6 3 3 0 0 0 0 6M8.6 10.5l6.8-4m-6.8 7 6.8 4",
+  go: "M5 12h14m-6-6 6 6-6 6",
   resume: "M7 4v16l12-8z",
 } as const;
 
@@ -25,9 +26,11 @@ interface ToolProps {
   readonly run: () => void;
   readonly kind?: string;
   readonly keys?: string;
+  /** Of one that shows and hides something. */
+  readonly isOn?: boolean;
 }
 
-export function ToolButton({ name, icon, run, kind = "", keys }: ToolProps) {
+export function ToolButton({ name, icon, run, kind = "", keys, isOn }: ToolProps) {
   const title = keys === undefined ? name : `${name} ( ${keys} )`;
   return (
     <button
@@ -35,6 +38,7 @@ export function ToolButton({ name, icon, run, kind = "", keys }: ToolProps) {
       class={kind}
       aria-label={name}
       aria-keyshortcuts={keys}
+      aria-pressed={isOn}
       title={title}
       onClick={run}
     >

@@ -17,7 +17,7 @@ import { countText, shortCount } from "../words.ts";
 import { alteredRanges } from "./altered.ts";
 import { EntryRow, LoadedCalls, type RowCost } from "./entry-row.tsx";
 import { type EntryWindow, isAtEnd, itemsOf, nextOf, startOf } from "./entry-window.ts";
-import { type EntryFilter, filterWords } from "./filter.ts";
+import { type EntryFilter, filterWords, isPrompt } from "./filter.ts";
 import { watchCode } from "./highlight.ts";
 import { mountThreads } from "./nested-thread.tsx";
 import type { ReadingPosition } from "./reading.ts";
@@ -82,7 +82,7 @@ export function Transcript(props: TranscriptProps) {
               thinking={thinking}
               isAll={isAll}
               isTarget={isAt(calls, item, at)}
-              isPrompt={store.outline.isPrompt(item.start)}
+              isPrompt={isPrompt(item)}
               cost={costOf(store.costs, item.start)}
               isElsewhere={store.filter.value.size === 0 && store.threads.has(item)}
               isNested={false}
@@ -160,5 +160,5 @@ function Edge({ window, side, filter }: EdgeProps) {
   if (window.end === 0) return side === "end" ? <p class="edge">An empty session</p> : null;
   const isBare = filter.size > 0 && itemsOf(window).length === 0;
   if (side === "end") return isBare ? <p class="edge">No {filterWords(filter)}</p> : null;
-  return <p class="edge">The start of the session</p>;
+  return <p class="unseen">The start of the session</p>;
 }

@@ -6,6 +6,7 @@ import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits, moneyOf } from "../../../src/sessions/render/phrases.ts";
 import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
 import { go } from "../address.ts";
+import { AgentMark } from "../agent-mark.tsx";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { formatRoute, type ListQuery } from "../route.ts";
 import { cents } from "../words.ts";
@@ -114,7 +115,10 @@ function FacetList({ filter, name, heading, choices, labelOf }: FacetListProps) 
                 aria-current={isOn ? "true" : undefined}
                 title={pageText(facet.value)}
               >
-                <span class="facet-name">{pageText(labelOf(facet))}</span>
+                <span class="facet-name">
+                  {name === "agent" && <AgentMark label={facet.value} />}
+                  {pageText(labelOf(facet))}
+                </span>
                 <span class="facet-cost" title={facet.cost === null ? "" : moneyOf(facet.cost)}>
                   {facet.cost === null ? "" : cents(facet.cost)}
                 </span>

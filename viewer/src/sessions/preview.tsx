@@ -7,6 +7,7 @@ import { typedIn } from "../../../src/dialects/shared/typed-text.ts";
 import { markdownHtml } from "../../../src/sessions/render/html/markdown-html.ts";
 import { type Html, html, pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
+import { AgentMark } from "../agent-mark.tsx";
 import { HtmlView } from "../html-view.tsx";
 import { sessionHref } from "../route.ts";
 import { client } from "../server.ts";
@@ -37,6 +38,7 @@ function Shown({ session }: { readonly session: SessionItem }) {
   return (
     <aside class="session-preview" aria-label="The selected session">
       <h2>
+        <AgentMark label={session.agentLabel} />
         <a href={sessionHref(session.id)}>{pageText(sessionName(session))}</a>
       </h2>
       <Verdict session={session} />

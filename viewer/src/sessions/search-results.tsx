@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SearchHit, SnippetPiece } from "../../../src/client/search-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { plainTerminal } from "../../../src/sessions/render/program-output.ts";
+import { AgentMark } from "../agent-mark.tsx";
 import { type ListQuery, sessionHref } from "../route.ts";
 import { client } from "../server.ts";
 import { clockOf, countText, sessionName } from "../words.ts";
@@ -94,6 +95,7 @@ function Group({ group: { session, hits, more }, q, hasMore }: GroupProps) {
   return (
     <section class="hit-group">
       <h2>
+        <AgentMark label={session.agentLabel} />
         <a href={sessionHref(session.id, null, q)}>{pageText(sessionName(session))}</a>
       </h2>
       <p class="row-meta">

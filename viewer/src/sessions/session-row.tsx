@@ -3,6 +3,9 @@
 import type { SessionItem } from "../../../src/client/session-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
+import { VERDICTS } from "../../../src/trust/proof/verdict.ts";
+import { AgentMark } from "../agent-mark.tsx";
+import { Shield } from "../proof/proof-badge.tsx";
 import { SIGNS, TONES, VERDICT_WORDS } from "../proof/proof-words.ts";
 import { sessionHref } from "../route.ts";
 import {
@@ -44,7 +47,10 @@ export function SessionRow({ session, isInDay, isCurrent, onSelect }: RowProps) 
       onFocus={onSelect}
       data-steps
     >
-      <StatusDot session={session} />
+      <span class="row-mark">
+        <AgentMark label={session.agentLabel} />
+        <StatusDot session={session} />
+      </span>
       <span class="row-main">
         <span class="row-title">
           {session.starred && (
@@ -57,6 +63,7 @@ export function SessionRow({ session, isInDay, isCurrent, onSelect }: RowProps) 
         <Meta session={session} />
       </span>
       <Figures session={session} />
+      <ProofSign session={session} />
       <time class="row-time" dateTime={date.toISOString()} title={fullTimeOf(date.toISOString())}>
         {isInDay ? clock : `${dayOf(date, new Date())} ${clock}`}
       </time>
@@ -137,6 +144,21 @@ function StatusDot({ session }: { readonly session: SessionItem }) {
   const kind = isLive ? "live" : (status ?? "unknown");
   return (
     <span class={`dot ${kind}`} title={word}>
+      <span class="unseen">{word}</span>
+    </span>
+  );
+}
+
+/** Every verdict, at a glance. */
+function ProofSign({ session: { verdict, isLive } }: { readonly session: SessionItem }) {
+  const known = VERDICTS.find((each) => each === verdict);
+  if (known === undefined) return <span class="row-proof" />;
+  const isSigning = known === "incomplete" && isLive;
+  const tone = isSigning ? "plain" : TONES[known];
+  const word = isSigning ? "signing …" : VERDICT_WORDS[known];
+  return (
+    <span class={`row-proof tone-${tone}`} title={word}>
+      <Shield tone={tone} />
       <span class="unseen">{word}</span>
     </span>
   );

@@ -19,17 +19,17 @@ const ORDERS: Choices = [
 ];
 
 const DAYS: Choices = [
-  ["", "Any time"],
+  ["", "Time"],
   ["1", "Last 24 hours"],
   ["7", "Last 7 days"],
   ["30", "Last 30 days"],
 ];
 const STATES: Choices = [
-  ["", "Any status"],
+  ["", "Status"],
   ...STATUSES.map((each) => [each, each === "error" ? "failed" : each] as const),
 ];
 const PROOFS: Choices = [
-  ["", "Any proof"],
+  ["", "Proof"],
   ...VERDICTS.map((verdict) => [verdict, verdictLabel(verdict)] as const),
 ];
 

@@ -1,21 +1,28 @@
 /** Usage chart: the bars, their legend, and the same as a table for screen readers. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { agentColor } from "../agent-mark.tsx";
 import { dayText } from "../words.ts";
 import type { ChartLook, DrawnChart } from "./bar-chart.ts";
 import type { DayChart } from "./usage-sums.ts";
 
 const HEIGHT = 240;
-const COLORS = 6;
 
 interface ChartProps {
   readonly chart: DayChart;
   readonly title: string;
   readonly amount: (value: number) => string;
+  /** The groups are agents, which have their own colours. */
+  readonly isOfAgents?: boolean;
 }
 
-export function UsageChart({ chart, title, amount }: ChartProps) {
+export function UsageChart({ chart, title, amount, isOfAgents = false }: ChartProps) {
+  const colors = useMemo(() => {
+    return chart.series.map(({ name }, at) => {
+      return isOfAgents ? agentColor(name) : `var(--chart-${at + 1})`;
+    });
+  }, [chart, isOfAgents]);
   const place = useRef<HTMLDivElement>(null);
   const [day, setDay] = useState<number | null>(null);
   const look = useTheme();
@@ -26,7 +33,12 @@ export function UsageChart({ chart, title, amount }: ChartProps) {
     void import("./bar-chart.ts").then(({ drawBars }) => {
       const at = place.current;
       if (isGone || at === null) return;
-      drawn = drawBars(at, chart, { look: lookOf(at), height: HEIGHT, amount, onDay: setDay });
+      drawn = drawBars(at, chart, {
+        look: lookOf(at, colors),
+        height: HEIGHT,
+        amount,
+        onDay: setDay,
+      });
       sized.observe(at);
     });
     return () => {
@@ -34,12 +46,12 @@ export function UsageChart({ chart, title, amount }: ChartProps) {
       sized.disconnect();
       drawn?.destroy();
     };
-  }, [chart, look, amount]);
+  }, [chart, colors, look, amount]);
   return (
     <figure class="usage-chart">
       <figcaption>{title}</figcaption>
       <div ref={place} class="usage-plot" aria-hidden="true" />
-      <Legend chart={chart} day={day} amount={amount} />
+      <Legend chart={chart} colors={colors} day={day} amount={amount} />
       <details>
         <summary>As a table</summary>
         <DayTable chart={chart} title={title} amount={amount} />
@@ -48,11 +60,12 @@ export function UsageChart({ chart, title, amount }: ChartProps) {
   );
 }
 
-interface LegendProps extends Omit<ChartProps, "title"> {
+interface LegendProps extends Pick<ChartProps, "chart" | "amount"> {
+  readonly colors: readonly string[];
   readonly day: number | null;
 }
 
-function Legend({ chart, day, amount }: LegendProps) {
+function Legend({ chart, colors, day, amount }: LegendProps) {
   const total = (values: readonly number[]) => values.reduce((so, value) => so + value, 0);
   const name = day === null ? null : (chart.days[day] ?? null);
   return (
@@ -60,7 +73,7 @@ function Legend({ chart, day, amount }: LegendProps) {
       <li class="usage-day">{name === null ? "In all" : dayText(name)}</li>
       {chart.series.map((series, at) => (
         <li key={series.name}>
-          <span class={`usage-swatch color-${at + 1}`} />
+          <span class="usage-swatch" style={{ background: colors[at] }} />
           <span class="usage-name">{pageText(series.name)}</span>
           <span class="usage-amount">
             {amount(day === null ? total(series.values) : (series.values[day] ?? 0))}
@@ -121,17 +134,17 @@ function useTheme(): number {
 }
 
 /** The current colours; a canvas has no custom properties. */
-function lookOf(place: HTMLElement): ChartLook {
+function lookOf(place: HTMLElement, colors: readonly string[]): ChartLook {
   const probe = document.createElement("span");
   place.append(probe);
-  const resolved = (name: string) => {
-    probe.style.color = `var(${name})`;
+  const resolved = (color: string) => {
+    probe.style.color = color;
     return getComputedStyle(probe).color;
   };
   const look = {
-    colors: Array.from({ length: COLORS }, (_, at) => resolved(`--chart-${at + 1}`)),
-    ink: resolved("--dim"),
-    line: resolved("--line"),
+    colors: colors.map(resolved),
+    ink: resolved("var(--dim)"),
+    line: resolved("var(--line)"),
     font: `12px ${getComputedStyle(place).fontFamily}`,
   };
   probe.remove();

@@ -133,7 +133,7 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
             <UsageChoice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
             <UsageChoice name="Group" options={groups} chosen={by} choose={setBy} />
           </div>
-          <UsageChart chart={chart} title={title} amount={amount} />
+          <UsageChart chart={chart} title={title} amount={amount} isOfAgents={by === "agent"} />
         </section>
         <Calendar report={report} measure={measure} amount={amount} />
       </div>
