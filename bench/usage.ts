@@ -11,10 +11,8 @@ import { fileURLToPath } from "node:url";
 import { median } from "./measure/compare.ts";
 import { runBench, say } from "./measure/frame.ts";
 import { compared, memory, type Result } from "./measure/result.ts";
-import { type Corpus, makeCorpus, moreRows, type Tokens } from "./usage/corpus.ts";
+import { type Corpus, FULL, makeCorpus, moreRows, QUICK, type Tokens } from "./usage/corpus.ts";
 
-const FULL = { sessions: 2_000, subagents: 3_200, rollouts: 500, answers: 24 };
-const QUICK = { sessions: 200, subagents: 320, rollouts: 50, answers: 24 };
 const [RUNS, LOOKS] = [5, 9];
 const GROWN_BYTES = 1_000_000;
 

@@ -4,7 +4,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Served } from "./served.ts";
+import { get, type Served } from "./served.ts";
 
 const PAUSE_MS = 10;
 const REST_REQUESTS = 200;
@@ -56,11 +56,4 @@ async function requestMs(served: Served): Promise<number> {
   const start = performance.now();
   await get(served, "/v1/sessions?limit=1");
   return performance.now() - start;
-}
-
-async function get({ url, cookie }: Served, path: string): Promise<unknown> {
-  const headers = { cookie: `${cookie.name}=${cookie.value}` };
-  const answer = await fetch(`${url}${path}`, { headers });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
 }

@@ -49,6 +49,14 @@ export async function serve(checkout: string, home: string, kept: string): Promi
   return { url, cookie, ids: await listAll(url, cookie), stop };
 }
 
+/** The JSON of an answer. */
+export async function get({ url, cookie }: Served, path: string): Promise<unknown> {
+  const headers = { cookie: `${cookie.name}=${cookie.value}` };
+  const answer = await fetch(`${url}${path}`, { headers });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+}
+
 async function printedLink(child: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: child.stdout ?? process.stdin })) {
     const [link] = /http:\S+\/open\?\S+/.exec(line) ?? [];

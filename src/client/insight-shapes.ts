@@ -16,13 +16,7 @@ import {
   type TypeOfSchema,
 } from "./schema.ts";
 import { TOOL_USAGE, type ToolUsageRow } from "./search-shapes.ts";
-import type {
-  CountedGroup,
-  CountedPrompt,
-  CountedSession,
-  CountedSums,
-  UsageOptions,
-} from "./usage-shapes.ts";
+import type { CountedGroup, CountedSums, UsageOptions } from "./usage-shapes.ts";
 
 const PERIOD = object({
   name: describeSchema(string, "The day, the Monday of the week, the month, or `unknown`"),
@@ -50,10 +44,13 @@ export const INSIGHT_SESSION = object({
   project: orNull(string),
   at: describeSchema(orNull(string), "The time of its last entry"),
   start: describeSchema(orNull(offset), "The entry with the prompt, or with the slowest call"),
-  value: describeSchema(number, "Its part of the figure"),
+  value: describeSchema(orNull(number), "Its part of the figure; null: no price is known"),
+  unpriced: describeSchema(number, "Tokens without a known price; not in a cost"),
+  unknownInputs: describeSchema(count, "Responses whose input was not recorded"),
 });
 /** A session behind a figure. */
 export interface InsightSession extends TypeOfSchema<typeof INSIGHT_SESSION> {}
+const SESSIONS = list(ref<InsightSession>("InsightSession", INSIGHT_SESSION));
 
 export const PERIODS = ["day", "week", "month"] as const;
 
@@ -71,14 +68,11 @@ export const INSIGHTS = object({
   periods: list<InsightPeriod>(PERIOD),
   tools: describeSchema(list<ToolUsageRow>(ref("ToolUsage", TOOL_USAGE)), "The most called first"),
   files: describeSchema(list<EditedFile>(FILE), "The most edited first"),
-  sessions: describeSchema(list(ref<CountedSession>("CountedSession")), "The most expensive first"),
-  longestSessions: describeSchema(
-    list(ref<InsightSession>("InsightSession", INSIGHT_SESSION)),
-    "By milliseconds from the first response to the last",
-  ),
-  prompts: describeSchema(list(ref<CountedPrompt>("CountedPrompt")), "The most expensive first"),
+  sessions: describeSchema(SESSIONS, "By US dollars, the highest first"),
+  longestSessions: describeSchema(SESSIONS, "By milliseconds from the first response to the last"),
+  prompts: describeSchema(SESSIONS, "By US dollars"),
   longestPrompts: describeSchema(
-    list(ref<InsightSession>("InsightSession", INSIGHT_SESSION)),
+    SESSIONS,
     "By milliseconds from the prompt to the last answer before the next",
   ),
   agents: describeSchema(list(string), "What can be chosen, whatever was"),
@@ -105,10 +99,7 @@ export type InsightFigure = (typeof INSIGHT_FIGURES)[keyof typeof INSIGHT_FIGURE
 export const INSIGHT_SESSIONS = object({
   figure: choice(Object.values(INSIGHT_FIGURES).flat()),
   total: describeSchema(number, "Of all sessions behind the figure, also those left out"),
-  sessions: describeSchema(
-    list(ref<InsightSession>("InsightSession", INSIGHT_SESSION)),
-    "The largest part first",
-  ),
+  sessions: describeSchema(SESSIONS, "The largest part first"),
   count: describeSchema(count, "How many there are"),
   isComplete: isComplete("are not counted"),
 });

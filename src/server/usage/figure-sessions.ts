@@ -4,20 +4,19 @@
  */
 
 import {
-  type FigureKind,
   INSIGHT_FIGURES,
   type InsightFigure,
   type InsightSession,
   type InsightSessions,
 } from "../../client/insight-shapes.ts";
-import type { SessionRow } from "../../dialects/session-row.ts";
-import { readPage } from "../../sessions/catalog/page-rows.ts";
+import { readRow } from "../../sessions/catalog/pages.ts";
 import { agentOf } from "../../sessions/list/whose.ts";
 import { eachEdited, eachUse } from "../../sessions/search/indexed-facts.ts";
-import { sessionsOf } from "../../usage/prompts/prompt-rows.ts";
+import type { SearchIndex } from "../../sessions/search/search-index.ts";
+import { type SessionUsageFiles, sessionsOf } from "../../usage/prompts/prompt-rows.ts";
 import { agentNameOf } from "../../usage/report/agent-choice.ts";
 import { type CountedUsage, sessionNameIn } from "../../usage/report/counted-usage.ts";
-import { byHour, byModel, bySession, groupBy } from "../../usage/report/groups.ts";
+import { byHour, byModel, bySession, type Group, groupBy } from "../../usage/report/groups.ts";
 import { badRequest } from "../http/answer.ts";
 import { Query } from "../sessions/query.ts";
 import { type Sees, type ServedStore, urlIdOf } from "../sessions/roots.ts";
@@ -37,11 +36,13 @@ export const FIGURE_PARAMETERS = [
 interface FigurePart {
   /** What its program calls it. */
   readonly name: string;
-  readonly value: number;
+  readonly value: number | null;
   /** Null: its log is gone. */
   readonly place: ServedStore | null;
   readonly id: string;
   readonly agent?: string;
+  readonly unpriced?: number;
+  readonly unknownInputs?: number;
   readonly start?: number;
   readonly title?: string | null;
 }
@@ -52,100 +53,130 @@ export async function figureAnswer(
   sees: Sees,
 ): Promise<InsightSessions> {
   const query = new Query(url, FIGURE_PARAMETERS);
-  const usageQuery = usageRequest(service, query, sees);
-  const { kind, figure } = figureIn(query);
-  const { opened, counting } = await service.usage.now();
-  const usage = opened?.usage;
-  const behind =
-    kind === "responses"
-      ? { answer: usage ? responseParts(usage, usageQuery, query, figure) : [], isComplete: true }
-      : await factParts(service, usageQuery, usage, query, figure);
-  const parts = behind.answer.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  const request = usageRequest(service, query, sees);
+  const figure = figureIn(query);
+  const { answer, isComplete } = await fromCounts(service, [], (index, usage) => {
+    return query.text("tool") === null && query.text("file") === null
+      ? responseParts(usage, request, query, figure)
+      : factParts(index, usage, request, query, figure);
+  });
+  const parts = answer.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
   return {
     figure,
     total: parts.reduce((sum, { value }) => sum + value, 0),
     count: parts.length,
-    sessions: await sessionItems(service, parts.slice(0, usageQuery.limit)),
-    isComplete: behind.isComplete && counting === null,
+    sessions: await sessionItems(service, parts.slice(0, request.limit)),
+    isComplete,
   };
 }
 
-function figureIn(query: Query): { readonly kind: FigureKind; readonly figure: InsightFigure } {
-  const parameters = (["tool", "file", "hour"] as const).filter(
-    (name) => query.text(name) !== null,
-  );
-  if (parameters.length > 1)
-    throw badRequest("the query", `must have only one of ${parameters.join(", ")}`);
-  const [name = "hour"] = parameters;
-  const kind = name === "hour" ? "responses" : name;
-  const figures: readonly InsightFigure[] = INSIGHT_FIGURES[kind];
+type Part = FigurePart & { readonly value: number };
+
+/** Waits for the count and for the index at the same time. */
+export async function fromCounts<T>(
+  service: SessionService,
+  nothing: T,
+  ask: (index: SearchIndex, usage: CountedUsage) => T | Promise<T>,
+) {
+  const counts = service.usage.now();
+  counts.catch(() => {}); // Thrown below, when the index has been waited for.
+  const { answer, isComplete } = await service.search.ask(async (index) => {
+    const { opened } = await counts;
+    return opened === null ? nothing : ask(index, opened.usage);
+  });
+  const { counting, unreadable } = await counts;
+  return { answer, isComplete: isComplete && counting === null, unreadable };
+}
+
+function figureIn(query: Query): InsightFigure {
+  const names = (["tool", "file", "hour"] as const).filter((name) => query.text(name) !== null);
+  if (names.length > 1) throw badRequest("the query", `must have only one of ${names.join(", ")}`);
+  const [name = "hour"] = names;
+  const figures: readonly InsightFigure[] = INSIGHT_FIGURES[name === "hour" ? "responses" : name];
   const figure = query.choice("figure", figures);
   if (figure === null) throw badRequest("figure", `is missing: one of ${figures.join(", ")}`);
-  return { kind, figure };
+  return figure;
 }
 
 function responseParts(
   usage: CountedUsage,
-  usageQuery: SeenUsage,
+  request: SeenUsage,
   query: Query,
   figure: InsightFigure,
-): FigurePart[] {
-  let rows = usage.chosen(usageQuery.days, usageQuery.choice);
-  for (const [grouping, wanted] of [
-    [byHour(usage, usageQuery.days), query.text("hour")],
+): Part[] {
+  let rows = usage.chosen(request.days, request.choice);
+  for (const [grouping, name] of [
+    [byHour(usage, request.days), query.text("hour")],
     [byModel(usage), query.text("model")],
   ] as const) {
-    if (wanted === null) continue;
+    if (name === null) continue;
     const numbers = grouping.numbers(rows);
-    rows = rows.filter((_, n) => grouping.textOf(numbers[n] ?? 0) === wanted);
+    rows = rows.filter((_, n) => grouping.textOf(numbers[n] ?? 0) === name);
   }
   const groups = groupBy(usage, rows, bySession(usage));
-  const parts = groups.map((group) => ({ key: group.key, value: group[figure as "total"] }));
-  return groupParts(usageQuery, usage, parts);
+  return groupParts(request, sessionsOf(usage), groups, (group) => group[figure as "total"]);
 }
 
-function factParts(
-  service: SessionService,
-  usageQuery: SeenUsage,
-  usage: CountedUsage | undefined,
+async function factParts(
+  index: SearchIndex,
+  usage: CountedUsage,
+  request: SeenUsage,
   query: Query,
   figure: InsightFigure,
-) {
-  const { choice, pathOf } = factsOf(usageQuery, usage);
+): Promise<Part[]> {
+  const { choice, pathOf } = factsOf(request, usage);
   const [tool, file] = [query.text("tool"), query.text("file")];
-  return service.search.ask(async (index) => {
-    const parts = new Map<string, FigurePart>();
-    const add = (place: ServedStore, id: string, value: number, more: { start?: number } = {}) => {
-      const before = parts.get(urlIdOf(place, id))?.value ?? 0;
-      parts.set(urlIdOf(place, id), { name: id, place, id, value: before + value, ...more });
-    };
-    if (tool !== null) {
-      await eachUse(index, choice, tool, (row, { place, id }) => {
-        const isTime = figure === "totalMs";
-        const slowest = isTime ? { start: Number(row.slowest_start) } : {};
-        add(place, id, Number(row[isTime ? "total_ms" : figure]), slowest);
-      });
-    } else {
-      await eachEdited(index, choice, (each, edits, session) => {
-        if (pathOf(each, session) === file) add(session.place, session.id, edits);
-      });
-    }
-    return [...parts.values()];
-  });
+  const parts = new Map<string, Part>();
+  const add = (place: ServedStore, id: string, value: number, more: { start?: number } = {}) => {
+    const key = urlIdOf(place, id);
+    parts.set(key, { name: id, place, id, value: (parts.get(key)?.value ?? 0) + value, ...more });
+  };
+  if (tool === null) {
+    await eachEdited(index, choice, (name, edits, session) => {
+      if (pathOf(name, session) === file) add(session.place, session.id, edits);
+    });
+  } else {
+    await eachUse(index, choice, tool, (row, { place, id }) => {
+      const isTime = figure === "totalMs";
+      const slowest = isTime ? { start: Number(row.slowest_start) } : {};
+      add(place, id, Number(row[isTime ? "total_ms" : figure]), slowest);
+    });
+  }
+  return [...parts.values()];
+}
+
+/** Where the log of a session is; null: it is gone, or not seen. */
+export function placeOf({ storeOf }: SeenUsage, { own }: Pick<SessionUsageFiles, "own">) {
+  for (const file of own) {
+    const place = storeOf(file);
+    if (place !== undefined) return { place, id: file.id };
+  }
+  return null;
 }
 
 /** Sessions as the ledger names them, with their subagents. */
-export function groupParts(
-  { storeOf }: SeenUsage,
-  usage: CountedUsage,
-  groups: readonly { readonly key: string; readonly value: number }[],
-): FigurePart[] {
-  const all = sessionsOf(usage);
-  return groups.map(({ key, value }) => {
-    const own = all.get(key)?.own.find((file) => storeOf(file) !== undefined);
+export function groupParts<V extends number | null>(
+  request: SeenUsage,
+  sessions: ReadonlyMap<string, SessionUsageFiles>,
+  groups: readonly Group[],
+  partOf: (group: Group) => V,
+) {
+  return groups.map((group) => {
+    const { key, unpriced, unknownInputs } = group;
+    const { place, id } = placeOf(request, sessions.get(key) ?? { own: [] }) ?? {
+      place: null,
+      id: "",
+    };
     const agent = agentNameOf(key.slice(0, key.indexOf("\0")));
-    const place = (own && storeOf(own)) ?? null;
-    return { name: sessionNameIn(key), value, agent, place, id: own?.id ?? "" };
+    return {
+      name: sessionNameIn(key),
+      value: partOf(group),
+      agent,
+      place,
+      id,
+      unpriced,
+      unknownInputs,
+    };
   });
 }
 
@@ -155,27 +186,20 @@ export async function sessionItems(
   parts: readonly FigurePart[],
 ): Promise<InsightSession[]> {
   const catalog = await service.catalog();
-  const rows = new Map<string, SessionRow>();
-  const places = new Set(parts.flatMap(({ place }) => place ?? []));
-  const read = async () => {
-    for (const place of places) {
-      const ids = parts.filter((part) => part.place === place).map(({ id }) => id);
-      const page = { ids, from: null, limit: ids.length };
-      for (const { row } of await readPage(catalog, place.dialect, place.root, page)) {
-        rows.set(urlIdOf(place, row.id), service.notes.book.row(place, row));
-      }
+  let isFresh = false;
+  const items: InsightSession[] = [];
+  for (const { place, id, name, value, agent = "", start = null, title, ...sums } of parts) {
+    let row = place && (await readRow(catalog, place.dialect, place.root, id));
+    if (place !== null && row === null && !isFresh) {
+      isFresh = true;
+      await service.freshen();
+      row = await readRow(catalog, place.dialect, place.root, id);
     }
-  };
-  await read();
-  if (parts.some(({ place, id }) => place !== null && !rows.has(urlIdOf(place, id)))) {
-    await service.freshen();
-    await read();
-  }
-  return parts.map(({ place, id, name, value, agent = "", start = null, title }) => {
-    const session = place && urlIdOf(place, id);
-    const row = session === null ? undefined : rows.get(session);
-    return {
-      session,
+    // The catalog may still have what is gone.
+    const known = place && row && (await service.refreshed(place, row));
+    if (place && known) row = service.notes.book.row(place, known.row);
+    items.push({
+      session: place && known && urlIdOf(place, id),
       name,
       title: title ?? row?.title ?? null,
       agent: place === null ? agent : agentOf({ ...place, agent: row?.agent ?? null }),
@@ -183,6 +207,9 @@ export async function sessionItems(
       at: row?.updatedAt ?? null,
       start,
       value,
-    };
-  });
+      unpriced: sums.unpriced ?? 0,
+      unknownInputs: sums.unknownInputs ?? 0,
+    });
+  }
+  return items;
 }

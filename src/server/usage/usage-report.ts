@@ -46,8 +46,8 @@ const SERIES_MAX = 5;
 /** A longer time is not shown day by day. */
 const DAYS_MAX = 1_500;
 const CALENDAR_DAYS = 371;
-/** Sessions that are read to find the most expensive prompts. */
-const READ_MAX = 300;
+/** Sessions in which the most expensive prompts are looked for. */
+export const READ_MAX = 300;
 
 export interface UsageRequest {
   readonly days: Days;
@@ -212,7 +212,7 @@ interface Listing {
 }
 
 /** The most expensive sessions and prompts, as far as they are known in time. */
-export async function listedOf(
+async function listedOf(
   { live, usage, rows, groups, untilMs, slices }: Listing,
   { limit, linkTo }: UsageRequest,
 ): Promise<Pick<Report, "sessions" | "prompts" | "isComplete">> {

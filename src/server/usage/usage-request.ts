@@ -116,9 +116,9 @@ export function factsOf(
       isWanted: (place, id) => isWanted(place, id) && !fileOf(place, id)?.parent,
     },
     pathOf: (file, { place, id }) => {
+      if (posix.isAbsolute(file)) return file;
       const directory = fileOf(place, id)?.directory ?? "";
-      const isPart = posix.isAbsolute(directory) && !posix.isAbsolute(file);
-      return isPart ? posix.join(directory, file) : file;
+      return posix.isAbsolute(directory) ? posix.join(directory, file) : file;
     },
   };
 }

@@ -92,7 +92,7 @@ class Project {
   /** The rows about edits and prompts, without those that are taken back. */
   facts(index: SearchIndex) {
     const edits = "SELECT id, day, file, edits FROM edits JOIN sessions USING (session)";
-    const prompts = "SELECT id, day, start, ms FROM prompts JOIN sessions USING (session)";
+    const prompts = "SELECT id, at, start, ms FROM prompts JOIN sessions USING (session)";
     return index.attempt((cache) => [
       cache.all(`${edits} WHERE edits <> 0 ORDER BY 1, 2, 3`),
       cache.all(`${prompts} ORDER BY 1, 3`),

@@ -88,9 +88,7 @@ interface OpenPrompt {
 }
 
 /** A row: how long a prompt took, from its time to the last answer before the next one. */
-interface PromptFact {
-  readonly start: number;
-  readonly day: string;
+interface PromptFact extends OpenPrompt {
   readonly ms: number;
 }
 
@@ -171,8 +169,7 @@ export class IndexFold {
     if (!isAnswer || at === null || this.#prompt === null) return;
     const ms = Math.round(Date.parse(at) - Date.parse(this.#prompt.at));
     if (!(ms >= 0 && ms <= DURATION_MS_MAX)) return;
-    const fact = { start: this.#prompt.start, day: this.#prompt.at.slice(0, 10), ms };
-    this.#prompts.set(fact.start, fact);
+    this.#prompts.set(this.#prompt.start, { ...this.#prompt, ms });
   }
 
   /** The entry's model, else the last of the conversation; a program is not a model. */

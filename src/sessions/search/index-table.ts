@@ -69,12 +69,12 @@ CREATE TABLE edits (
   day TEXT NOT NULL,
   file TEXT NOT NULL,
   edits INTEGER NOT NULL,
-  PRIMARY KEY (session, day, file)
+  PRIMARY KEY (session, file, day)
 ) WITHOUT ROWID;
 CREATE TABLE prompts (
   session INTEGER NOT NULL,
   start INTEGER NOT NULL,
-  day TEXT NOT NULL,
+  at TEXT NOT NULL,
   ms INTEGER NOT NULL,
   PRIMARY KEY (session, start)
 ) WITHOUT ROWID;
@@ -207,7 +207,7 @@ export function writePiece(
     cache.run(ADD_TOOL, session, day, tool, ...counts);
   }
   for (const { day, file, edits: count } of edits) cache.run(ADD_EDITS, session, day, file, count);
-  for (const { start, day, ms } of prompts) cache.run(SET_PROMPT, session, start, day, ms);
+  for (const { start, at, ms } of prompts) cache.run(SET_PROMPT, session, start, at, ms);
   const { size = -1, mtimeMs = 0 } = log ?? {};
   const columns = [size, Math.round(mtimeMs * 1000), indexedTo, mark];
   const about = [agent, listOf(state.models) ?? ""];

@@ -95,20 +95,25 @@ WHERE ${CHOSEN} GROUP BY t.session, t.file HAVING TOTAL(t.edits) > 0`;
 
 export interface TimedPrompt<P extends IndexedPlace = IndexedPlace> extends FactSession<P> {
   readonly start: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Until the last answer. */
   readonly ms: number;
 }
 
-/** The prompts whose answers took longest. */
+/** The prompts whose answers took longest; -1: all that were answered. */
 export async function longestPrompts<P extends IndexedPlace>(
   index: SearchIndex,
   choice: FactChoice<P>,
-  limit: number,
+  limit = -1,
 ): Promise<TimedPrompt<P>[]> {
   const prompts: TimedPrompt<P>[] = [];
-  const sql = `SELECT t.session, t.start, t.ms FROM prompts t
+  const sql = `SELECT t.session, t.start, t.day, t.ms FROM (SELECT *, at AS day FROM prompts) t
 WHERE ${CHOSEN} ORDER BY t.ms DESC LIMIT ?`;
-  await eachFact(index, choice, { sql, values: [limit] }, ({ start, ms }, session) => {
-    prompts.push({ ...session, start: Number(start), ms: Number(ms) });
+  await eachFact(index, choice, { sql, values: [limit] }, ({ start, day, ms }, session) => {
+    const at = Date.parse(String(day));
+    prompts.push({ ...session, start: Number(start), at, ms: Number(ms) });
   });
-  return prompts.sort((a, b) => b.ms - a.ms).slice(0, limit);
+  prompts.sort((a, b) => b.ms - a.ms);
+  return limit < 0 ? prompts : prompts.slice(0, limit);
 }

@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
+import fc from "fast-check";
 import { onTestFinished, test } from "vitest";
 import { READ_DIALECT_NAMES } from "../../../src/dialects/registry.ts";
 import type {
   FigureOptions,
   InsightOptions,
   Insights,
+  UsageReport,
   VerbatimClient,
 } from "../../../src/doors/client.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
@@ -17,6 +19,7 @@ import { RECEIVED } from "../../../src/sessions/list/whose.ts";
 import { CliUser } from "../../cli/cli.ts";
 import { answerRow, promptRow, writeClaude } from "../../support/agent-home.ts";
 import { copySamplesTo, sampleFolders } from "../../support/samples.ts";
+import { runs, seed } from "../../support/seed.ts";
 import { browserClient, linkOf } from "../auth/browser-user.ts";
 import { newUser } from "../sessions/served.ts";
 import { refused, startTestServer } from "../test-server.ts";
@@ -48,6 +51,23 @@ async function insightsOf(client: VerbatimClient, options: InsightOptions = {}):
     if (insights.isComplete) return insights;
   }
 }
+
+async function usageOf(client: VerbatimClient, options: InsightOptions = {}): Promise<UsageReport> {
+  for (;;) {
+    const usage = await client.usage({ tz: "UTC", ...options });
+    if (usage.isComplete) return usage;
+  }
+}
+
+interface DearPrompt {
+  readonly session: string | null;
+  readonly start: number | null;
+  readonly value?: number | null;
+  readonly cost?: number | null;
+}
+
+const promptsOf = (prompts: readonly DearPrompt[]) =>
+  prompts.map(({ session, start, value, cost = value }) => [session, start, cost]);
 
 const useOf = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input });
 
@@ -105,7 +125,9 @@ test("of every agent's samples, the total and its parts are those of usage", asy
   assert.ok(totals.total > 0 && rows.length > 3);
   const client = await served();
   const insights = await insightsOf(client);
-  assert.deepEqual(insights.total, (await client.usage({ tz: "UTC" })).total);
+  const usage = await usageOf(client, { limit: 10 });
+  assert.deepEqual(insights.total, usage.total);
+  assert.deepEqual(promptsOf(insights.prompts), promptsOf(usage.prompts));
   for (const figure of ["responses", "total", "cost"] as const) {
     const sum = (groups: readonly { [name in typeof figure]: number | null }[]) =>
       groups.reduce((all, group) => all + (group[figure] ?? 0), 0);
@@ -131,11 +153,11 @@ test("every figure has its sessions, whose parts add up to it", async () => {
   const check = async (options: FigureOptions, expected: number | null) => {
     const { total, sessions, count } = await client.figure({ tz: "UTC", limit: 500, ...options });
     const what = JSON.stringify(options);
-    const sum = sessions.reduce((all, { value }) => all + value, 0);
+    const sum = sessions.reduce((all, { value }) => all + (value ?? 0), 0);
     assert.ok(Math.abs(total - (expected ?? 0)) < 1e-6, `${what}: ${total} ${expected}`);
     assert.ok(Math.abs(sum - total) < 1e-6, what);
     assert.equal(count, sessions.length);
-    assert.ok(sessions.every(({ session, value }) => session !== null && value > 0));
+    assert.ok(sessions.every(({ session, value }) => session !== null && (value ?? 0) > 0));
   };
   for (const figure of ["responses", "total", "cost"] as const) {
     for (const hour of hours) await check({ figure, hour: hour.name }, hour[figure]);
@@ -170,8 +192,8 @@ test("tools, edited files, and what took long", async () => {
     { file: "/home/me/other/a.ts", edits: 2, sessions: 1 },
     { file: "/home/me/app/a.ts", edits: 1, sessions: 1 },
   ]);
-  const shown = (rows: readonly { title: string | null; value: number }[]) =>
-    rows.map(({ title, value }) => [title, value / 60_000]);
+  const shown = (rows: Insights["sessions"]) =>
+    rows.map(({ title, value }) => [title, (value ?? 0) / 60_000]);
   assert.deepEqual(shown(insights.longestPrompts), [
     ["Write", 30],
     ["Mend it", 7],
@@ -244,6 +266,61 @@ test("agent, project, machine, user and days choose the same sessions in every t
   assert.deepEqual(
     [none.total.responses, none.tools, none.files, none.longestPrompts],
     [0, [], [], []],
+  );
+});
+
+test("totals are those of usage, and of the sessions behind them, whatever is chosen", async () => {
+  const home = homeOf();
+  copySamplesTo(home, ["codex"]);
+  writeTwo(home);
+  const sent = join(home, "data", RECEIVED, "team/@desk/ann/.claude");
+  cpSync(join(home, ".claude/projects/-b"), join(sent, "projects/-b"), { recursive: true });
+  const client = await served([join(home, ".codex"), join(home, ".claude"), sent]);
+  await insightsOf(client);
+  const day = fc.constantFrom("2026-03-08", "2026-03-09", "2026-03-10", "2026-11-01");
+  const choices = fc.record(
+    {
+      agent: fc.constantFrom("Claude Code", "codex", "none"),
+      project: fc.constantFrom("=/home/me/other", "/home/me", "app"),
+      machine: fc.constantFrom("desk", "other"),
+      user: fc.constantFrom("ann", "bob"),
+      since: day,
+      until: day,
+      tz: fc.constantFrom("UTC", "Asia/Kathmandu", "America/New_York"),
+    },
+    { requiredKeys: [] },
+  );
+  const check = async (options: InsightOptions) => {
+    const [insights, usage] = [await insightsOf(client, options), await usageOf(client, options)];
+    assert.deepEqual(insights.total, usage.total);
+    assert.deepEqual(promptsOf(insights.prompts), promptsOf(usage.prompts));
+    const { total } = await client.figure({ tz: "UTC", figure: "total", ...options });
+    assert.equal(total, usage.total.total);
+  };
+  await fc.assert(fc.asyncProperty(choices, check), { seed, numRuns: runs(40) });
+});
+
+test("of a session that is deleted no tool, file or prompt is left, and totals stay equal", async () => {
+  const home = homeOf();
+  writeTwo(home);
+  const client = await served();
+  const before = await insightsOf(client);
+  rmSync(join(home, ".claude/projects/-b"), { recursive: true });
+  const after = await insightsOf(client);
+  assert.deepEqual(after.total, (await usageOf(client)).total);
+  assert.deepEqual(after.total, before.total, "the ledger keeps what was used");
+  const gone = after.sessions.find(({ name }) => name === "s2");
+  assert.equal(gone?.session, null);
+  const titles = ({ prompts, longestPrompts }: Insights) =>
+    [prompts, longestPrompts].map((list) => list.map(({ title }) => title).sort());
+  assert.deepEqual(titles(before), [
+    ["Mend it", "Write"],
+    ["Mend it", "Write"],
+  ]);
+  assert.deepEqual(titles(after), [["Mend it"], ["Mend it"]]);
+  assert.deepEqual(
+    after.files.map(({ file }) => file),
+    ["/home/me/app/a.ts"],
   );
 });
 

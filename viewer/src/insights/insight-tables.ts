@@ -2,7 +2,6 @@
 
 import type {
   InsightFigure,
-  InsightPeriod,
   InsightSession,
   Insights,
 } from "../../../src/client/insight-shapes.ts";
@@ -28,7 +27,7 @@ export interface InsightTable {
   /** The first cell of a row is its name. */
   readonly rows: readonly (readonly InsightCell[])[];
   /** All of it, as numbers; with its own head. */
-  readonly csv: readonly (readonly (string | number | null)[])[];
+  readonly csv: readonly (readonly unknown[])[];
 }
 
 export const MEASURES = [
@@ -38,9 +37,14 @@ export const MEASURES = [
 ] as const;
 export type InsightMeasure = (typeof MEASURES)[number][0];
 
-const SUMS = ["responses", "input", "output", "cacheRead", "total", "cost"] as const;
-const sumsOf = (sums: CountedSums) => SUMS.map((name) => sums[name]);
+export const LISTS = [
+  ["sessions", "Most expensive sessions", "cost"],
+  ["longestSessions", "Longest sessions", "totalMs"],
+  ["prompts", "Most expensive prompts", "cost"],
+  ["longestPrompts", "Longest prompts", "totalMs"],
+] as const;
 
+const SUMS = ["responses", "input", "output", "cacheRead", "total", "cost"] as const;
 const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const MODELS_MAX = 6;
@@ -51,135 +55,109 @@ export function hrefIn(query: InsightQuery): Href {
   return (more) => formatRoute({ page: "insights", query: { ...query, ...more } });
 }
 
-const textOf = (sums: CountedSums, measure: InsightMeasure, costOf = shortCost) =>
-  measure === "cost" ? costOf(sums) : shortCount(sums[measure]);
+function csvOf<Row extends object>(names: readonly (keyof Row)[], rows: readonly Row[]) {
+  return [names, ...rows.map((row) => names.map((name) => row[name]))];
+}
+
+/** The part of a value in the largest one. */
+function sharesOf(values: readonly (number | null)[]): (value: number | null) => number {
+  const most = Math.max(0, ...values.map((value) => value ?? 0));
+  return (value) => (most === 0 ? 0 : (value ?? 0) / most);
+}
 
 export function figureText(value: number, figure: InsightFigure): string {
   if (figure === "cost") return money(value);
-  if (figure === "totalMs") return timeText(value);
+  if (figure === "totalMs") return lengthOf(value) ?? `${groupDigits(Math.round(value))} ms`;
   return groupDigits(Math.round(value));
 }
 
-function timeText(ms: number): string {
-  return lengthOf(ms) ?? `${groupDigits(Math.round(ms))} ms`;
+function sumsText(sums: CountedSums, measure: InsightMeasure, costOf = shortCost): string {
+  return measure === "cost" ? costOf(sums) : shortCount(sums[measure]);
 }
 
-export function hourTable(
-  { hours }: Insights,
-  measure: InsightMeasure,
-  href: Href,
-): InsightTable & { readonly untimed: CountedSums | undefined } {
-  const byName = new Map(hours.map((group) => [group.name, group]));
-  const most = Math.max(0, ...hours.map((group) => group[measure] ?? 0));
+export function hourTable({ hours }: Insights, measure: InsightMeasure, href: Href): InsightTable {
+  const share = sharesOf(hours.map((group) => group[measure]));
   const rows = DAYS.map((day, n) => [
     { text: day },
     ...HOURS.map((hour): InsightCell => {
-      const name = `${n + 1} ${hour}`;
-      const group = byName.get(name);
+      const group = hours.find(({ name }) => name === `${n + 1} ${hour}`);
       if (group === undefined) return { text: "" };
       return {
-        text: textOf(group, measure),
-        href: href({ figure: measure, hour: name }),
-        label: `${day} ${hour}:00: ${textOf(group, measure, costText)}`,
-        share: most === 0 ? 0 : (group[measure] ?? 0) / most,
+        text: sumsText(group, measure),
+        href: href({ figure: measure, hour: group.name }),
+        label: `${day} ${hour}:00: ${sumsText(group, measure, costText)}`,
+        share: share(group[measure]),
       };
     }),
   ]);
-  const csv = [
-    ["day", "hour", ...SUMS],
-    ...hours.map((group) => {
-      const [day, hour = ""] = group.name.split(" ");
-      return [DAYS[Number(day) - 1] ?? "unknown", hour, ...sumsOf(group)];
-    }),
-  ];
-  return { head: ["Day", ...HOURS.map(String)], rows, csv, untimed: byName.get("unknown") };
-}
-
-export function toolTable({ tools }: Insights, href: Href): InsightTable {
-  const most = tools[0]?.calls ?? 1;
-  const rows = tools.map(({ tool, calls, errors, timed, totalMs }): InsightCell[] => {
-    const time = totalMs === 0 ? undefined : href({ tool, figure: "totalMs" });
-    const failed = errors === 0 ? "0" : `${groupDigits(errors)} (${percent(errors / calls)})`;
-    return [
-      { text: tool, share: calls / most },
-      { text: groupDigits(calls), href: href({ tool, figure: "calls" }) },
-      { text: failed, href: errors === 0 ? undefined : href({ tool, figure: "errors" }) },
-      { text: timed === 0 ? "–" : timeText(totalMs), href: time },
-      { text: timed === 0 ? "–" : timeText(totalMs / timed), href: time },
-    ];
+  const named = hours.map((group) => {
+    const [day, hour = ""] = group.name.split(" ");
+    return { ...group, day: DAYS[Number(day) - 1] ?? "unknown", hour };
   });
-  const csv = tools.map((row) => [row.tool, row.calls, row.errors, row.timed, row.totalMs]);
-  const names = ["tool", "calls", "errors", "timed", "totalMs"];
-  return { head: ["Tool", "Calls", "Failed", "Time", "Average"], rows, csv: [names, ...csv] };
-}
-
-export function fileTable({ files }: Insights, href: Href): InsightTable {
-  const most = files[0]?.edits ?? 1;
-  const rows = files.map(({ file, edits, sessions }): InsightCell[] => {
-    const behind = href({ file, figure: "edits" });
-    const text = groupDigits(edits);
-    return [
-      { text: file, share: edits / most },
-      { text, href: behind },
-      { text: groupDigits(sessions), href: behind },
-    ];
-  });
-  const csv = files.map(({ file, edits, sessions }) => [file, edits, sessions]);
   return {
-    head: ["File", "Edits", "Sessions"],
+    head: ["Day", ...HOURS.map(String)],
     rows,
-    csv: [["file", "edits", "sessions"], ...csv],
+    csv: csvOf(["day", "hour", ...SUMS], named),
   };
 }
 
-export const LISTS = [
-  ["sessions", "Most expensive sessions"],
-  ["longestSessions", "Longest sessions"],
-  ["prompts", "Most expensive prompts"],
-  ["longestPrompts", "Longest prompts"],
-] as const;
-export type InsightList = (typeof LISTS)[number][0];
-
-export function listTable(insights: Insights, list: InsightList): InsightTable {
-  if (list === "longestSessions" || list === "longestPrompts") {
-    return sessionTable(insights[list], "totalMs", "Time");
-  }
-  const dear = insights[list].map((each): ListedSession => {
-    const [title, start] = "text" in each ? [each.text, each.start] : [each.title, null];
-    const [name, at] = "name" in each ? [each.name, each.lastAt] : ["", each.at];
-    const { session, agent, project, cost } = each;
-    const cell = { text: shortCost(each), label: costText(each) };
-    return { session, name, title, agent, project, at, start, value: cost, cell };
+export function toolTable({ tools }: Insights, href: Href): InsightTable {
+  const share = sharesOf(tools.map(({ calls }) => calls));
+  const rows = tools.map(({ tool, calls, errors, timed, totalMs }) => {
+    const cell = (figure: InsightFigure, value: number, text = figureText(value, figure)) => {
+      return { text, href: value === 0 ? undefined : href({ tool, figure }) };
+    };
+    const failed = errors === 0 ? "0" : `${groupDigits(errors)} (${percent(errors / calls)})`;
+    const none = timed === 0 ? "–" : undefined;
+    const average = none ?? figureText(totalMs / timed, "totalMs");
+    return [
+      { text: tool, share: share(calls) },
+      cell("calls", calls),
+      cell("errors", errors, failed),
+      cell("totalMs", totalMs, none),
+      cell("totalMs", totalMs, average),
+    ];
   });
-  return sessionTable(dear, "cost", "Cost");
+  return {
+    head: ["Tool", "Calls", "Failed", "Time", "Average"],
+    rows,
+    csv: csvOf(["tool", "calls", "errors", "timed", "totalMs"], tools),
+  };
 }
 
-interface ListedSession extends Omit<InsightSession, "value"> {
-  readonly value: number | null;
-  /** Default: the value, as its figure. */
-  readonly cell?: InsightCell;
+export function fileTable({ files }: Insights, href: Href): InsightTable {
+  const share = sharesOf(files.map(({ edits }) => edits));
+  const rows = files.map(({ file, edits, sessions }) => {
+    const behind = href({ file, figure: "edits" });
+    return [
+      { text: file, share: share(edits) },
+      { text: groupDigits(edits), href: behind },
+      { text: groupDigits(sessions), href: behind },
+    ];
+  });
+  const csv = csvOf(["file", "edits", "sessions"], files);
+  return { head: ["File", "Edits", "Sessions"], rows, csv };
 }
 
 export function sessionTable(
-  sessions: readonly ListedSession[],
+  sessions: readonly InsightSession[],
   figure: InsightFigure,
   head: string,
 ): InsightTable {
-  const most = Math.max(0, ...sessions.map(({ value }) => value ?? 0));
-  const rows = sessions.map(({ session, title, name, start, agent, project, at, value, cell }) => [
-    {
-      text: title ?? name,
-      href: session === null ? undefined : sessionHref(session, start),
-      share: most === 0 ? 0 : (value ?? 0) / most,
-      facts: [agent, project, at && dayText(at.slice(0, 10))].filter(Boolean).join(" · "),
-    },
-    cell ?? { text: figureText(value ?? 0, figure) },
-  ]);
-  const csv = sessions.map((row) => {
-    return [row.session, row.name, row.title, row.agent, row.project, row.at, row.value];
+  const share = sharesOf(sessions.map(({ value }) => value));
+  const rows = sessions.map(({ session, title, name, start, agent, project, at, ...part }) => {
+    const sums = { ...part, cost: part.value };
+    const facts = [agent, project, at && dayText(at.slice(0, 10))].filter(Boolean).join(" · ");
+    const href = session === null ? undefined : sessionHref(session, start);
+    return [
+      { text: title ?? name, href, share: share(part.value), facts },
+      figure === "cost"
+        ? { text: shortCost(sums), label: costText(sums) }
+        : { text: figureText(part.value ?? 0, figure) },
+    ];
   });
-  const names = ["session", "name", "title", "agent", "project", "lastAt", figure];
-  return { head: ["Session", head], rows, csv: [names, ...csv] };
+  const csv = csvOf(["session", "name", "title", "agent", "project", "at", "value"], sessions);
+  return { head: ["Session", head], rows, csv };
 }
 
 const PERIOD_NAMES = { day: "Day", week: "Week of", month: "Month" } as const;
@@ -194,42 +172,43 @@ export function modelTable(
   for (const { name, ...sums } of periods.flatMap(({ models }) => models)) {
     totals.set(name, (totals.get(name) ?? 0) + (sums[measure] ?? 0));
   }
-  const names = [...totals].sort(([, a], [, b]) => b - a).map(([name]) => name);
-  const most = Math.max(0, ...periods.map(({ total }) => total[measure] ?? 0));
-  const rows = [...periods].reverse().map((each): InsightCell[] => {
-    const range = rangeOf(each);
-    const day = period === "month" ? each.name : dayText(each.name);
-    const cell = (sums: CountedSums | undefined, more: Partial<InsightQuery>): InsightCell => {
+  const sorted = [...totals].sort(([, a], [, b]) => b - a).map(([name]) => name);
+  const names = sorted.slice(0, MODELS_MAX);
+  const share = sharesOf(periods.map(({ total }) => total[measure]));
+  const rows = [...periods].reverse().map(({ name, since, until, total, models }) => {
+    const range = since === null || until === null ? { hour: "unknown" } : { since, until };
+    const day = period === "month" ? name : dayText(name);
+    const cell = (sums: CountedSums | undefined, model = ""): InsightCell => {
       if (sums === undefined) return { text: "" };
-      const share = most === 0 ? 0 : (sums[measure] ?? 0) / most;
-      const text = textOf(sums, measure);
-      const label = textOf(sums, measure, costText);
-      return { text, label, share, href: href({ ...range, ...more, figure: measure }) };
+      const [text, label] = [sumsText(sums, measure), sumsText(sums, measure, costText)];
+      const behind = href({ ...range, model, figure: measure });
+      return { text, label, share: share(sums[measure]), href: behind };
     };
-    const hits = hitRate(each.total);
+    const hits = hitRate(total);
     return [
-      { text: each.since === null ? "Without a time" : day },
-      cell(each.total, {}),
+      { text: since === null ? "Without a time" : day },
+      cell(total),
       hits === null
         ? { text: "–" }
         : { text: percent(hits), share: hits, href: href({ ...range, figure: "total" }) },
-      ...names.slice(0, MODELS_MAX).map((model) => {
+      ...names.map((model) => {
         return cell(
-          each.models.find(({ name }) => name === model),
-          { model },
+          models.find((each) => each.name === model),
+          model,
         );
       }),
     ];
   });
-  const csv = periods.flatMap((each) => {
-    return each.models.map((sums) => [each.name, sums.name, ...sumsOf(sums), hitRate(sums)]);
+  const used = periods.flatMap(({ name, models }) => {
+    return models.map((sums) => {
+      return { ...sums, period: name, model: sums.name, cacheHitRate: hitRate(sums) };
+    });
   });
-  const head = [PERIOD_NAMES[period], "All models", "Cache hits", ...names.slice(0, MODELS_MAX)];
-  return { head, rows, csv: [["period", "model", ...SUMS, "cacheHitRate"], ...csv] };
-}
-
-function rangeOf({ since, until }: InsightPeriod): Partial<InsightQuery> {
-  return since === null || until === null ? { hour: "unknown" } : { since, until };
+  return {
+    head: [PERIOD_NAMES[period], "All models", "Cache hits", ...names],
+    rows,
+    csv: csvOf(["period", "model", ...SUMS, "cacheHitRate"], used),
+  };
 }
 
 /** The part of all input that was read from a cache. */

@@ -1,5 +1,6 @@
 /** Insights page: when, with what and on which files agents worked; the sessions behind a figure. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import type { InsightFigure, Insights } from "../../../src/client/insight-shapes.ts";
@@ -8,23 +9,22 @@ import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { go, route } from "../address.ts";
 import { type InsightQuery, NO_INSIGHT } from "../route.ts";
 import { saveAs } from "../session/export.ts";
+import { FilterChoice } from "../sessions/choice.tsx";
 import { costText, zone } from "../settings.ts";
-import { UsageChoice } from "../usage/choice.tsx";
+import { PeriodChoice, sinceDay, UsageChoice } from "../usage/choice.tsx";
 import { ShortText } from "../usage/short-text.tsx";
-import { dayAfter } from "../usage/usage-sums.ts";
+import { Bar, FigureTable } from "../usage/usage-tables.tsx";
 import { useAnswer } from "../usage/use-answer.ts";
-import { countText, dayIn, shortCount } from "../words.ts";
+import { countText, shortCount } from "../words.ts";
 import {
   figureText,
   fileTable,
   hourTable,
   hrefIn,
   type InsightCell,
-  type InsightList,
   type InsightMeasure,
   type InsightTable,
   LISTS,
-  listTable,
   MEASURES,
   modelTable,
   sessionTable,
@@ -33,51 +33,37 @@ import {
 import "../usage/usage.css";
 import "./insights.css";
 
-interface PageProps {
+interface ViewProps {
   readonly client: VerbatimClient;
+  readonly query: InsightQuery;
 }
 
-const PERIODS = [
-  ["7", "7 days"],
-  ["30", "30 days"],
-  ["90", "90 days"],
-  ["", "All time"],
-] as const;
 /** Sessions and prompts in a list, and sessions behind a figure. */
 const LISTED_MAX = 20;
 const BEHIND_MAX = 500;
 
-export function InsightsPage({ client }: PageProps) {
+export function InsightsPage({ client }: Pick<ViewProps, "client">) {
   const query = route.value.page === "insights" ? route.value.query : NO_INSIGHT;
+  const View = query.figure === "" ? Tables : Behind;
   return (
     <main id="main" tabIndex={-1} class="page usage-page insights-page">
-      {query.figure === "" ? (
-        <Tables client={client} query={query} />
-      ) : (
-        <Behind client={client} query={query} />
-      )}
+      <View client={client} query={query} />
     </main>
   );
 }
 
 /** What both requests have: the range and the filters. */
-function chosenIn({ days, since, until, agent, project, machine, user }: InsightQuery) {
-  const tz = zone.value;
-  const first =
-    since || (Number(days) > 0 ? dayAfter(dayIn(Date.now(), tz), 1 - Number(days)) : "");
-  const named = { since: first, until, agent, project, machine, user };
-  return { tz, ...Object.fromEntries(Object.entries(named).filter(([, text]) => text !== "")) };
-}
-
-interface ViewProps extends PageProps {
-  readonly query: InsightQuery;
+function choiceIn({ days, figure: _, ...query }: InsightQuery) {
+  const since = query.since || sinceDay(Number(days));
+  const texts = Object.entries({ ...query, since }).filter(([, text]) => text !== "");
+  return { tz: zone.value, ...Object.fromEntries(texts) };
 }
 
 function Tables({ client, query }: ViewProps) {
-  const asked = { ...chosenIn(query), limit: LISTED_MAX };
+  const request = { ...choiceIn(query), limit: LISTED_MAX };
   const { answer, fault } = useAnswer(
-    (signal) => client.insights({ ...asked, signal }),
-    [client, JSON.stringify(asked)],
+    (signal) => client.insights({ ...request, signal }),
+    [client, JSON.stringify(request)],
   );
   const choose = (more: Partial<InsightQuery>) => {
     go({ page: "insights", query: { ...query, ...more } });
@@ -86,19 +72,13 @@ function Tables({ client, query }: ViewProps) {
     <>
       <div class="usage-head">
         <h1>Insights</h1>
-        <UsageChoice
-          name="Period"
-          options={PERIODS}
-          chosen={query.days}
-          choose={(days) => choose({ days })}
+        <PeriodChoice
+          chosen={Number(query.days)}
+          choose={(days) => choose({ days: days === 0 ? "" : String(days) })}
         />
       </div>
       {answer !== null && <Filters insights={answer} query={query} choose={choose} />}
-      {fault !== null && (
-        <p class="usage-note" role="alert">
-          {fault}
-        </p>
-      )}
+      <Fault fault={fault} />
       {answer?.isComplete !== true && fault === null && (
         <p class="usage-note" role="status">
           Sessions are being counted …
@@ -109,11 +89,21 @@ function Tables({ client, query }: ViewProps) {
   );
 }
 
+function Fault({ fault }: { readonly fault: string | null }) {
+  if (fault === null) return null;
+  return (
+    <p class="usage-note" role="alert">
+      {fault}
+    </p>
+  );
+}
+
 interface ReportProps {
   readonly insights: Insights;
   readonly query: InsightQuery;
 }
 
+/** A project is chosen by its whole name. */
 const FILTERS = [
   ["agent", "agents", "Agent", ""],
   ["project", "projects", "Project", "="],
@@ -123,56 +113,49 @@ const FILTERS = [
 
 function Filters(props: ReportProps & { choose: (more: Partial<InsightQuery>) => void }) {
   const { insights, query, choose } = props;
+  const filters = FILTERS.filter(([name, list]) => insights[list].length > 0 || query[name] !== "");
   return (
     <div class="insight-filters">
-      {FILTERS.filter(([name, list]) => insights[list].length > 0 || query[name] !== "").map(
-        ([name, list, title, sign]) => (
-          <label key={name}>
-            {title}
-            <select
-              value={query[name]}
-              onChange={(event) => choose({ [name]: event.currentTarget.value })}
-            >
-              <option value="">All</option>
-              {[...new Set([...insights[list].map((each) => sign + each), query[name]])]
-                .filter((value) => value !== "")
-                .map((value) => (
-                  <option key={value} value={value}>
-                    {pageText(value.slice(value.startsWith(sign) ? sign.length : 0))}
-                  </option>
-                ))}
-            </select>
-          </label>
-        ),
-      )}
+      {filters.map(([name, list, title, sign]) => {
+        const values = new Set([...insights[list].map((each) => sign + each), query[name]]);
+        const choices = [...values].filter((value) => value !== "");
+        const nameOf = (value: string) => value.slice(value.startsWith(sign) ? sign.length : 0);
+        return (
+          <FilterChoice
+            key={name}
+            name={title}
+            value={query[name]}
+            set={(value) => choose({ [name]: value })}
+            choices={[
+              ["", `All ${list}`],
+              ...choices.map((value) => [value, pageText(nameOf(value))] as const),
+            ]}
+          />
+        );
+      })}
     </div>
   );
 }
 
 function Report({ insights, query }: ReportProps) {
-  const { total, unreadable, isCut } = insights;
+  const { hours, zone, unreadable, isCut } = insights;
   const [measure, setMeasure] = useState<InsightMeasure>("responses");
-  const [list, setList] = useState<InsightList>("sessions");
+  const [list, setList] = useState<(typeof LISTS)[number][0]>("sessions");
   const href = hrefIn(query);
-  const { untimed, ...hours } = hourTable(insights, measure, href);
+  const untimed = hours.find(({ name }) => name === "unknown");
+  const [, , figure] = LISTS.find(([name]) => name === list) ?? LISTS[0];
   const measures = (
     <UsageChoice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
   );
-  const all = [
-    ["responses", countText(total.responses, "response")],
-    ["total", `${shortCount(total.total)} tokens`],
-    ["cost", costText(total)],
-  ] as const;
   return (
     <>
-      <p class="insight-total">
-        {all.map(([figure, text]) => (
-          <a key={figure} href={href({ figure })}>
-            {text}
-          </a>
-        ))}
-      </p>
-      <Card title={`Hours of the week (${insights.zone})`} name="hours" table={hours} isGrid>
+      <Totals total={insights.total} href={href} />
+      <Card
+        title={`Hours of the week (${zone})`}
+        name="hours"
+        table={hourTable(insights, measure, href)}
+        isGrid
+      >
         {measures}
         {untimed !== undefined && (
           <a class="usage-note" href={href({ figure: measure, hour: "unknown" })}>
@@ -183,11 +166,20 @@ function Report({ insights, query }: ReportProps) {
       <div class="usage-columns">
         <Card title="Tools" name="tools" table={toolTable(insights, href)} />
         <Card title="Most edited files" name="files" table={fileTable(insights, href)} />
-        <Card title="Sessions and prompts" name={list} table={listTable(insights, list)}>
-          <UsageChoice name="List" options={LISTS} chosen={list} choose={setList} />
+        <Card
+          title="Sessions and prompts"
+          name={list}
+          table={sessionTable(insights[list], figure, WORDS[figure])}
+        >
+          <UsageChoice
+            name="List"
+            options={LISTS.map(([name, title]) => [name, title] as const)}
+            chosen={list}
+            choose={setList}
+          />
         </Card>
         <Card
-          title={`Models and cache hits (${insights.zone})`}
+          title={`Models and cache hits (${zone})`}
           name="models"
           table={modelTable(insights, measure, href)}
         >
@@ -203,6 +195,23 @@ function Report({ insights, query }: ReportProps) {
   );
 }
 
+function Totals({ total, href }: Pick<Insights, "total"> & { href: ReturnType<typeof hrefIn> }) {
+  const totals = [
+    ["responses", countText(total.responses, "response")],
+    ["total", `${shortCount(total.total)} tokens`],
+    ["cost", costText(total)],
+  ] as const;
+  return (
+    <p class="insight-total">
+      {totals.map(([figure, text]) => (
+        <a key={figure} href={href({ figure })}>
+          {text}
+        </a>
+      ))}
+    </p>
+  );
+}
+
 const WORDS: Readonly<Record<InsightFigure, string>> = {
   responses: "Responses",
   total: "Tokens",
@@ -214,36 +223,29 @@ const WORDS: Readonly<Record<InsightFigure, string>> = {
 };
 
 function Behind({ client, query }: ViewProps) {
-  const { figure, tool, file, hour, model } = query;
-  const named = Object.entries({ tool, file, hour, model }).filter(([, text]) => text !== "");
-  const asked = { ...chosenIn(query), ...Object.fromEntries(named), limit: BEHIND_MAX };
+  const { agent, project, machine, user, days, since, until, tool, file, hour, model } = query;
+  const figure = query.figure as InsightFigure;
+  const request = { ...choiceIn(query), figure, limit: BEHIND_MAX };
   const { answer, fault } = useAnswer(
-    (signal) => client.figure({ ...asked, figure: figure as InsightFigure, signal }),
-    [client, figure, JSON.stringify(asked)],
+    (signal) => client.figure({ ...request, signal }),
+    [client, JSON.stringify(request)],
   );
-  const back = { ...NO_INSIGHT, days: query.days };
-  const { agent, project, machine, user } = query;
-  const about = [...named.map(([, text]) => text), query.since, query.until, agent, project];
-  const title = WORDS[figure as InsightFigure] ?? figure;
-  const amount = answer && figureText(answer.total, answer.figure);
+  const about = [tool, file, hour, model, since, until, agent, project].filter(Boolean);
+  const title = WORDS[figure] ?? figure;
   return (
     <>
       <p>
-        <a href={hrefIn({ ...back, agent, project, machine, user })({})}>← Insights</a>
+        <a href={hrefIn({ ...NO_INSIGHT, days, agent, project, machine, user })({})}>← Insights</a>
       </p>
       <h1>{title}</h1>
-      <p class="usage-facts">{pageText(about.filter(Boolean).join(" · "))}</p>
-      {fault !== null && (
-        <p class="usage-note" role="alert">
-          {fault}
-        </p>
-      )}
+      <p class="usage-facts">{pageText(about.join(" · "))}</p>
+      <Fault fault={fault} />
       {answer === null && fault === null && <p class="usage-note">Adding up …</p>}
       {answer !== null && (
         <Card
-          title={`${amount} in ${countText(answer.count, "session")}`}
+          title={`${figureText(answer.total, figure)} in ${countText(answer.count, "session")}`}
           name="sessions"
-          table={sessionTable(answer.sessions, answer.figure, title)}
+          table={sessionTable(answer.sessions, figure, title)}
         />
       )}
     </>
@@ -257,20 +259,18 @@ interface CardProps {
   readonly table: InsightTable;
   /** Shaded cells, not bars. */
   readonly isGrid?: boolean;
-  readonly children?: preact.ComponentChildren;
+  readonly children?: ComponentChildren;
 }
 
 function Card({ title, name, table, isGrid = false, children }: CardProps) {
-  const { head, rows, csv } = table;
+  const { rows, csv } = table;
+  const [first = "", ...figures] = table.head.map(pageText);
   const save = () => {
-    saveAs(
-      `insights-${name}.csv`,
-      csv.map((row) => csvLine(row.map((cell) => cell ?? ""))),
-      "text/csv",
-    );
+    const lines = csv.map((row) => csvLine(row.map((cell) => cell ?? "")));
+    saveAs(`insights-${name}.csv`, lines, "text/csv");
   };
   return (
-    <section class="usage-card">
+    <section class={`usage-card ${isGrid ? "insight-grid" : "insight-table"}`}>
       <div class="usage-head">
         <h2>{title}</h2>
         {children}
@@ -281,46 +281,24 @@ function Card({ title, name, table, isGrid = false, children }: CardProps) {
       {csv.length <= 1 ? (
         <p class="usage-note">None in this time.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, by keys too.
-        <section class="usage-scroll" tabIndex={0} aria-label={title}>
-          <table class={isGrid ? "insight-grid" : "insight-table"}>
-            <thead>
-              <tr>
-                {head.map((text, n) => (
-                  <th scope="col" key={text} class={n > 0 ? "usage-figure" : undefined}>
-                    {pageText(text)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(([first, ...cells], row) => (
-                <tr key={row}>
-                  <th scope="row">{first && <Figure cell={first} />}</th>
-                  {cells.map((cell, column) => (
-                    <td
-                      key={head[column + 1]}
-                      class={`usage-figure shade-${isGrid ? Math.ceil((cell.share ?? 0) * 4) : 0}`}
-                    >
-                      <Figure cell={isGrid ? { ...cell, share: undefined } : cell} />
-                    </td>
-                  ))}
-                </tr>
+        <FigureTable head={first} figures={figures}>
+          {rows.map(([name, ...cells], row) => (
+            <tr key={row}>
+              <th scope="row">{name && <Figure cell={name} />}</th>
+              {cells.map((cell, column) => (
+                <td key={figures[column]} class="usage-figure" style={{ "--share": cell.share }}>
+                  <Figure cell={cell} />
+                </td>
               ))}
-            </tbody>
-          </table>
-        </section>
+            </tr>
+          ))}
+        </FigureTable>
       )}
     </section>
   );
 }
 
-function Figure({
-  cell,
-}: {
-  readonly cell: Omit<InsightCell, "share"> & { share?: number | undefined };
-}) {
-  const { text, href, label, share, facts } = cell;
+function Figure({ cell: { text, href, label, share, facts } }: { readonly cell: InsightCell }) {
   return (
     <>
       {href === undefined ? (
@@ -333,9 +311,7 @@ function Figure({
         </a>
       )}
       {facts !== undefined && <span class="usage-facts">{pageText(facts)}</span>}
-      {share !== undefined && (
-        <span class="usage-bar" aria-hidden="true" style={{ width: `${share * 100}%` }} />
-      )}
+      {share !== undefined && <Bar share={share} />}
     </>
   );
 }

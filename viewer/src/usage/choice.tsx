@@ -1,4 +1,8 @@
-/** Choice: one of a few, as buttons. */
+/** Choice: one of a few, as buttons; and the choice of a period up to now. */
+
+import { zone } from "../settings.ts";
+import { dayIn } from "../words.ts";
+import { dayAfter } from "./usage-sums.ts";
 
 interface ChoiceProps<T> {
   readonly name: string;
@@ -24,4 +28,20 @@ export function UsageChoice<T extends string | number>(props: ChoiceProps<T>) {
       ))}
     </fieldset>
   );
+}
+
+const PERIODS: readonly (readonly [number, string])[] = [
+  [7, "7 days"],
+  [30, "30 days"],
+  [90, "90 days"],
+  [0, "All time"],
+];
+
+export function PeriodChoice(props: Pick<ChoiceProps<number>, "chosen" | "choose">) {
+  return <UsageChoice name="Period" options={PERIODS} {...props} />;
+}
+
+/** The first day of a period; "": all time. */
+export function sinceDay(days: number): string {
+  return days > 0 ? dayAfter(dayIn(Date.now(), zone.value), 1 - days) : "";
 }

@@ -10,23 +10,17 @@ import { projectNames } from "../sessions/session-words.ts";
 import { missingText, money, zone } from "../settings.ts";
 import { countText, dayIn, dayText, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
-import { UsageChoice } from "./choice.tsx";
+import { PeriodChoice, sinceDay, UsageChoice } from "./choice.tsx";
 import { PromptTable, SessionTable } from "./dear-tables.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
 import { UsageChart } from "./usage-chart.tsx";
-import { chartOf, dayAfter, tokenParts, type UsageMeasure } from "./usage-sums.ts";
+import { chartOf, tokenParts, type UsageMeasure } from "./usage-sums.ts";
 import { SumTable, ToolTable } from "./usage-tables.tsx";
 import { useAnswer } from "./use-answer.ts";
 import "./usage.css";
 
 type By = UsageReport["by"];
 
-const PERIODS: readonly (readonly [number, string])[] = [
-  [7, "7 days"],
-  [30, "30 days"],
-  [90, "90 days"],
-  [0, "All time"],
-];
 const MEASURES: readonly (readonly [UsageMeasure, string])[] = [
   ["cost", "Cost"],
   ["total", "Tokens"],
@@ -64,7 +58,7 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
     <main id="main" tabIndex={-1} class="page usage-page">
       <div class="usage-head">
         <h1>Usage</h1>
-        <UsageChoice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
+        <PeriodChoice chosen={period} choose={setPeriod} />
         <SettingsMenu />
       </div>
       {fault !== null && (
@@ -89,7 +83,8 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
 
 function useReport(client: VerbatimClient, days: number, by: By) {
   const tz = zone.value;
-  const since = days > 0 ? { since: dayAfter(dayIn(Date.now(), tz), 1 - days) } : {};
+  const first = sinceDay(days);
+  const since = first === "" ? {} : { since: first };
   const usage = useAnswer(
     (signal) => client.usage({ tz, by, ...since, signal }),
     [client, days, by, tz],

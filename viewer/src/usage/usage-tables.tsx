@@ -82,7 +82,7 @@ export function FigureTable({ head, figures, children }: FigureTableProps) {
   );
 }
 
-function Bar({ share }: { readonly share: number }) {
+export function Bar({ share }: { readonly share: number }) {
   return <span class="usage-bar" aria-hidden="true" style={{ width: `${share * 100}%` }} />;
 }
 

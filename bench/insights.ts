@@ -1,0 +1,92 @@
+/**
+ * `npm run bench -- insights`: the page "Insights" of a server over about 1 GB of Claude Code and
+ * Codex, against the answer of `usage`, by turns: while sessions are looked at again, as when a page
+ * is opened, and first after a restart of the server.
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { runBench, say } from "./measure/frame.ts";
+import { compared, type Result } from "./measure/result.ts";
+import { FULL, makeCorpus, QUICK } from "./usage/corpus.ts";
+import { get, type Served, serve } from "./viewer/served.ts";
+
+const HERE = fileURLToPath(new URL("..", import.meta.url));
+const [OPENINGS, RESTARTS] = [9, 5];
+/** Until the server looks for changed sessions again. */
+const REST_MS = 4_000;
+const AGAIN_MS = 50;
+
+const PATHS = { insights: "/v1/usage/insights?limit=20", usage: "/v1/usage" } as const;
+type Page = keyof typeof PATHS;
+type Times = Record<Page, number[]>;
+
+interface Answer {
+  readonly isComplete: boolean;
+  readonly total: unknown;
+}
+
+await runBench("insights", async ({ directory, isQuick }) => {
+  const home = join(directory, "home");
+  say("making the corpus");
+  const { bytes, files } = makeCorpus(home, isQuick ? QUICK : FULL);
+  const size = `${Math.round(bytes / 1e6)} MB in ${files.length} files`;
+  const start = () => serve(HERE, home, join(directory, "kept"));
+
+  say(`first count of ${size}`);
+  const served = await start();
+  const [usage, first] = [await opening(served, "usage"), await opening(served, "insights")];
+  assert.deepEqual(first.answer.total, usage.answer.total);
+  const firstMs = [usage.ms + first.ms];
+  say("opened again");
+  const opened = await byTurns(OPENINGS, async (page) => {
+    await sleep(REST_MS);
+    return (await opening(served, page)).ms;
+  });
+  await served.stop();
+
+  say("after a restart");
+  const restarted = await byTurns(RESTARTS, async (page) => {
+    const again = await start();
+    const { ms } = await opening(again, page);
+    await again.stop();
+    return ms;
+  });
+  return [
+    wall(`first count and index of ${size}`, firstMs),
+    ...results("opened again", opened, 1_000),
+    ...results("after a restart", restarted, 1_000),
+  ];
+});
+
+async function byTurns(times: number, msOf: (page: Page) => Promise<number>): Promise<Times> {
+  const all: Times = { insights: [], usage: [] };
+  for (let n = 0; n < times; n++) {
+    for (const page of ["insights", "usage"] as const) all[page].push(await msOf(page));
+  }
+  return all;
+}
+
+/** Until the answer is complete. */
+async function opening(served: Served, page: Page): Promise<{ ms: number; answer: Answer }> {
+  const start = performance.now();
+  for (;;) {
+    const answer = (await get(served, PATHS[page])) as Answer;
+    if (answer.isComplete) return { ms: performance.now() - start, answer };
+    await sleep(AGAIN_MS);
+  }
+}
+
+function results(when: string, times: Times, atMost: number): Result[] {
+  return [
+    wall(`insights, ${when}`, times.insights, atMost),
+    compared(`insights, ${when}, against usage`, times.insights, times.usage, "ms", null),
+  ];
+}
+
+function wall(measure: string, values: readonly number[], atMost?: number): Result {
+  const bound = atMost === undefined ? null : { atMost };
+  return { measure, ours: null, reference: null, values, unit: "ms", bound };
+}
