@@ -17,7 +17,7 @@ import { type Scrolled, scroll } from "./viewer/scrolling.ts";
 import { serve } from "./viewer/served.ts";
 
 const HERE = fileURLToPath(new URL("..", import.meta.url));
-const FIRST_LOAD_KB = 250;
+const FIRST_LOAD_KB = 150;
 /** Calls with their results, answers and prompts make 100,000 entries. */
 const LONG_CALLS = 46_520;
 const SCROLLED_CALLS = 10_000;

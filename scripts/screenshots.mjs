@@ -3,7 +3,7 @@
  * sessions, a real browser. They are for people to look at; no test compares them.
  *
  *     npm run screenshots              docs/images: the ten that docs/viewer.md shows
- *     npm run screenshots -- FOLDER    every page at 360, 1440 and 2560 px, in both themes
+ *     npm run screenshots -- FOLDER    every page at 360, 768, 1440 and 2560 px, in both themes
  *     npm run screenshots -- FOLDER --as-built    without building first
  */
 
@@ -180,6 +180,37 @@ function viewsOf({ shown, tampered }) {
         await page.getByText("The server", { exact: true }).waitFor();
       },
     },
+    inspector: {
+      hash: `#/s/${shown}`,
+      ready: async (page) => {
+        await start(page);
+        await page.getByRole("button", { name: "Filter", exact: true }).click();
+        await page.locator(".inspector").or(page.locator(".rail")).first().waitFor();
+        if (!(await page.locator(".inspector").isVisible())) await page.keyboard.press("i");
+        await page.locator(".inspector").waitFor();
+      },
+    },
+    details: {
+      hash: `#/s/${shown}`,
+      ready: async (page) => {
+        await start(page);
+        await page.getByText("Details", { exact: true }).click();
+      },
+    },
+    palette: {
+      hash: "#/",
+      ready: async (page) => {
+        await page.locator(".session-row").first().waitFor();
+        await page.keyboard.press("Control+k");
+        await page.locator("[role=option]").first().waitFor();
+      },
+    },
+    insights: {
+      hash: "#/insights",
+      ready: (page) => page.getByRole("table").first().waitFor({ state: "attached" }),
+    },
+    none: { hash: "#/?q=zzzzzz", ready: (page) => page.waitForTimeout(2000) },
+    unknown: { hash: "#/s/none", ready: (page) => page.getByRole("alert").waitFor() },
     usage: { hash: "#/usage", ready: (page) => page.locator(".usage-plot canvas").waitFor() },
     search: {
       hash: "#/?q=discount",

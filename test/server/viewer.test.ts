@@ -10,7 +10,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 import { makeToken } from "./auth/token-user.ts";
 import { header, startTestServer } from "./test-server.ts";
 
-const FIRST_LOAD_BYTES_MAX = 250_000;
+const FIRST_LOAD_BYTES_MAX = 150_000;
 
 /** The raw exchange: `fetch` would normalise the path and decompress. */
 async function got(url: string, path: string, headers: Record<string, string> = {}) {
@@ -86,7 +86,7 @@ test("if tokens are required, the page itself needs none and its data does", asy
   assert.equal((await fetch(`${url}/v1/sessions`)).status, 401);
 });
 
-test("a first visit loads less than 250 KB, compressed", async () => {
+test("a first visit loads less than 150 KB, compressed", async () => {
   const { url } = await startTestServer();
   let total = 0;
   const asked = { "Accept-Encoding": "gzip" };

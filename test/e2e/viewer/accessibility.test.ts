@@ -1,6 +1,6 @@
 /**
- * Every page, in both themes, on a phone, a laptop and a wide screen, opened up as far as it goes:
- * axe-core finds no fault, and nothing overflows the screen. A run tries half of the pages,
+ * Every page, in both themes, on a phone, a tablet, a laptop and a wide screen, opened up as far as
+ * it goes: axe-core finds no fault, and nothing overflows the screen. A run tries some of the pages,
  * each on one of the screens in one theme; VERBATIM_DEEP=1 tries all.
  */
 
@@ -117,12 +117,13 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<void>>> = {
 
 const SIZES = [
   [360, 640],
+  [768, 1024],
   [1440, 900],
   [2560, 1300],
 ] as const;
 const THEMES = ["dark", "light"] as const;
 
-browserTest("no page has a fault, at 360, 1440 and 2560 px, light and dark", async () => {
+browserTest("no page has a fault, at 360, 768, 1440 and 2560 px, light and dark", async () => {
   const page = await viewer.open("#/");
   for (const [size, [width, height]] of SIZES.entries()) {
     await page.setViewportSize({ width, height });

@@ -8,6 +8,7 @@ import { eventually } from "../eventually.ts";
 import { browserTest, outlineRead, type PageOptions, viewerScene } from "./harness.ts";
 
 const MANY = 60;
+const WIDTHS = [360, 768, 1200, 1280, 1440, 1600, 2560] as const;
 const WIDE: PageOptions = { width: 1440, height: 900 };
 const title = (n: number) => `Session number ${n}`;
 
@@ -215,7 +216,7 @@ browserTest("a time axis of two prompts has the width of the bar", async () => {
 browserTest("nothing in the bar is cut or overlaps, from 360 to 2560 px", async () => {
   const page = await openTwoPrompts({ height: 900 });
   await outlineRead(page);
-  for (const width of [360, 768, 1200, 1440, 2560]) {
+  for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     const faults = await page.evaluate(() => {
       const parts = document.querySelectorAll(
@@ -238,6 +239,25 @@ browserTest("nothing in the bar is cut or overlaps, from 360 to 2560 px", async 
       return found;
     });
     assert.deepEqual(faults, [], `${width} px`);
+    const head = await boxOf(page, ".session-head");
+    for (const menu of [".more-facts", ".export-menu"]) {
+      await page.locator(`${menu} > summary`).last().click();
+      const { left, right } = await boxOf(page, `${menu} > .menu-items`);
+      assert.ok(left >= head.left && right <= width, `${menu} at ${width} px: ${left} to ${right}`);
+      await page.keyboard.press("Escape");
+    }
+  }
+});
+
+browserTest("the transcript keeps 640 px, whatever is shown next to it", async () => {
+  const page = await openTwoPrompts({ height: 900 });
+  await outlineRead(page);
+  for (const width of WIDTHS.slice(1)) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const key of ["i", "Escape"]) {
+      assert.ok((await boxOf(page, ".transcript")).width >= 640, `${width} px, before ${key}`);
+      await page.keyboard.press(key);
+    }
   }
 });
 

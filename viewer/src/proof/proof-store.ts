@@ -13,11 +13,7 @@ import type { SessionHead } from "../../../src/client/session-shapes.ts";
 import { faultText, isAbort } from "../fault-text.ts";
 import { showAltered } from "../session/altered.ts";
 import { type BrowserWord, badgeOf, type ServerWord } from "./badge.ts";
-import { BytesSource } from "./bytes-source.ts";
-import { checkEnd } from "./check-end.ts";
-import { checkWhole } from "./check-whole.ts";
-import { END_BYTES, WHOLE_BYTES_MAX } from "./checked.ts";
-import { WebProofCrypto } from "./web-crypto.ts";
+import { WHOLE_BYTES_MAX } from "./checked.ts";
 
 /** The server reads all of a session to judge it: over this size, only on demand. */
 const SERVER_BYTES_MAX = 64 * 1024 * 1024;
@@ -118,18 +114,22 @@ export class ProofStore {
 
   async #checkHere(head: SessionHead, isWhole: boolean, signal: AbortSignal): Promise<void> {
     try {
-      const crypto = new WebProofCrypto();
-      const canVerify = await crypto.canVerify();
-      const source = new BytesSource(this.client.sessions, head, crypto, signal);
+      const { browserCheck } = await import("./browser-check.ts");
       // The old result stays on the screen while a short session is checked again.
       const isLong = head.end > WHOLE_BYTES_MAX;
       if (isLong) this.browser.value = { is: "checking", share: 0 };
       this.isWholeRunning.value = isLong && isWhole;
-      const checked = isWhole
-        ? await checkWhole(source, (bytes, of) => {
-            if (isLong) this.browser.value = { is: "checking", share: bytes / of };
-          })
-        : await checkEnd(source, END_BYTES);
+      const progress = (bytes: number, of: number) => {
+        if (isLong) this.browser.value = { is: "checking", share: bytes / of };
+      };
+      const { client } = this;
+      const { checked, canVerify } = await browserCheck({
+        client,
+        head,
+        isWhole,
+        signal,
+        progress,
+      });
       signal.throwIfAborted();
       this.browser.value = { is: "checked", checked, canVerify };
       showAltered(this.id, checked.altered);

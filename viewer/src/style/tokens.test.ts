@@ -9,22 +9,27 @@ import { test } from "vitest";
 const folder = fileURLToPath(new URL("..", import.meta.url));
 const sheet = (name: string) => readFileSync(join(folder, name), "utf8");
 const tokens = [...sheet("style/tokens.css").matchAll(/(--[\w-]+): /g)].map(([, name]) => name);
+const isToken = (name: string) => tokens.includes(name) || name === "--edge";
 
-test("letters and corners have sizes of the tokens, or of what is around them", () => {
+test("letters, corners and distances have sizes of the tokens, or of what is around them", () => {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const ours = names.filter((name) =>
-    /(?:style|session|sessions|proof|palette)\/\w+\.css$/.test(name),
+    /(?:style|proof|palette|usage|copy|demo)\/(?!tokens)\w+\.css$/.test(name),
   );
-  assert.ok(ours.length >= 8);
+  assert.equal(ours.length, 13);
   const own = ours.flatMap((name) => {
-    const sizes = sheet(name).matchAll(/(?:font-size|border-radius): ([^;]+);/g);
+    const sizes = sheet(name).matchAll(
+      /(?<= )(?:font-size|border-radius|(?:padding|margin|gap|row-gap|column-gap)[a-z-]*): ([^;]+);/g,
+    );
     return [...sizes].map(([, size = ""]) => size);
   });
-  const allowed =
-    /^(?:inherit|0|50%|999px|[02]px(?: [02]px)*(?: 0 0)?|0?\.\d+em|var\((--[\w-]+)\))$/;
+  assert.ok(own.length > 300);
+  // A token; a hairline; a whole rem; or relative to the letters or the screen.
+  const known =
+    /var\((--[\w-]+)[,)]|(?<![\w.])(?:-?[\d.]+(?:em|vw|vh|%)|\d+rem|[12]px|999px|0)(?![\w.])/g;
   const strange = own.filter((size) => {
-    const [, token] = allowed.exec(size) ?? [size, "none"];
-    return token !== undefined && !tokens.includes(token);
+    const rest = size.replace(known, (all, token) => (token && !isToken(token) ? all : ""));
+    return /\d|--/.test(rest);
   });
   assert.deepEqual(strange, []);
 });
