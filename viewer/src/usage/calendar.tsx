@@ -6,7 +6,7 @@ import { countText, dayText } from "../words.ts";
 import { calendarOf, type UsageMeasure } from "./usage-sums.ts";
 
 const CELL = 16;
-const LABELS = 24;
+const LABELS = 32;
 const months = new Intl.DateTimeFormat("en", { month: "short", timeZone: "UTC" });
 
 interface CalendarProps {
