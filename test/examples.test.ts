@@ -89,6 +89,17 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
       "",
     ]);
   },
+  "langgraph.mjs": (stdout, where) => {
+    assert.deepEqual(stdout.split("\n"), [
+      "after the kill, it still asks: Which room?",
+      "human: Is it warm?",
+      "human: The kitchen.",
+      "ai: It is warm there.",
+      "verified",
+      `kept in ${where}`,
+      "",
+    ]);
+  },
   "mcp.mjs": (stdout, where) => {
     assert.deepEqual(stdout.split("\n"), [
       "list_sessions, search_sessions, read_session, verify_session",
@@ -219,7 +230,7 @@ const EXPECTED: Readonly<Record<string, (stdout: string, where: string) => void>
 };
 
 /** Their frameworks are next to the package, as users have them. */
-const INSTALLED = ["ai-sdk.mjs", "openai-agents.mjs"];
+const INSTALLED = ["ai-sdk.mjs", "langgraph.mjs", "openai-agents.mjs"];
 
 /** Where an example is run. */
 async function placeOf(name: string): Promise<string> {

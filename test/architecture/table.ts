@@ -74,6 +74,8 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   "@anthropic-ai/claude-agent-sdk": "src/integrations/",
   "@openai/agents-core": "src/integrations/openai-agents/",
   ai: "src/integrations/",
+  "@langchain/core": "src/integrations/langgraph/",
+  "@langchain/langgraph-checkpoint": "src/integrations/langgraph/",
   "@modelcontextprotocol/server": "src/integrations/mcp/",
   commander: "src/cli/",
   preact: "viewer/",

@@ -19,7 +19,7 @@ import { CliUser, type Ran, type RunOptions, root } from "./cli.ts";
 const SECRET = "sk-secret";
 const HOOK = { session_id: "6f1c", hook_event_name: "UserPromptSubmit", prompt: SECRET };
 
-const snippet = docsPage("integrations").block("json claude-code-settings");
+const snippet = docsPage("formats/claude").block("json claude-code-settings");
 const settings = JSON.parse(snippet) as {
   hooks: Record<string, { hooks: { type: string; command: string; timeout: number }[] }[]>;
 };

@@ -44,6 +44,7 @@ const TURN = { turnId: "1", role: "user", content: "Hi", ts: 1 };
 const SAID = { kind: "message", role: "user", parts: [] };
 const RESUMED = { report: {}, source: {} };
 const KEY = { projectKey: "a", sessionId: "b" };
+const THREAD = { configurable: { thread_id: "a" } };
 
 const store = async (root: string) => openStore({ dialect: "rye", root, agent: "a" });
 const session = async (root: string) => {
@@ -83,6 +84,7 @@ const file = async (root: string) => {
 };
 const claude = made("claude-agent", "ClaudeSessionStore", { root: "ROOT" });
 const agents = made("openai-agents", "VerbatimSession", { root: "ROOT" });
+const saver = made("langgraph", "VerbatimSaver", { root: "ROOT" });
 const chats = made("ai-sdk", "VerbatimChats", {
   root: "ROOT",
   streams: { createStream: nothing, getStream: nothing },
@@ -301,6 +303,17 @@ const ROWS: Readonly<Record<string, Row>> = {
     on: agents,
   },
   "openai-agents VerbatimSession.applyHistoryTransaction": { good: [{}], anyKeys: [0], on: agents },
+  "langgraph VerbatimSaver.getTuple": { good: [THREAD], anyKeys: [0], on: saver },
+  "langgraph VerbatimSaver.list": { good: [THREAD, {}], required: 0, anyKeys: [0, 1], on: saver },
+  "langgraph VerbatimSaver.put": {
+    good: [THREAD, { channel_values: {} }, {}, {}],
+    anyKeys: [0, 1, 2, 3],
+    on: saver,
+  },
+  "langgraph VerbatimSaver.putWrites": { good: [THREAD, [], "t"], anyKeys: [0], on: saver },
+  "langgraph VerbatimSaver.deleteThread": { good: ["t"], on: saver },
+  "langgraph VerbatimSaver.sessionName": { good: ["t"], on: saver },
+  "langgraph new VerbatimSaver": { good: [{ root: "ROOT" }], required: 0 },
   "ai-sdk VerbatimChats.loadMessages": { good: ["a"], on: chats },
   "ai-sdk VerbatimChats.loadChat": { good: ["a"], on: chats },
   "ai-sdk VerbatimChats.respond": { good: ["a", { answer: nothing }], on: chats },

@@ -9,7 +9,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { lstat, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, inject } from "vitest";
 import { packRelease } from "../../scripts/release/pack.mjs";
@@ -41,6 +41,16 @@ export async function installedPackage(): Promise<InstalledPackage> {
   });
 }
 
+const PEERS = [
+  "ai",
+  "@langchain/core",
+  "@langchain/langgraph",
+  "@langchain/langgraph-checkpoint",
+  "@openai/agents-core",
+  "pg",
+  "zod",
+];
+
 async function packAndInstall(folder: string): Promise<InstalledPackage> {
   const user = join(folder, "user");
   await mkdir(user);
@@ -58,8 +68,8 @@ async function packAndInstall(folder: string): Promise<InstalledPackage> {
   const nodeTypes = join("node_modules", "@types", "node");
   await symlink(join(root, nodeTypes), join(user, nodeTypes));
   // Optional peers, and Zod for tools and schemas, which their users have installed.
-  await mkdir(join(user, "node_modules", "@openai"), { recursive: true });
-  for (const peer of ["ai", "@openai/agents-core", "pg", "zod"]) {
+  for (const peer of PEERS) {
+    await mkdir(dirname(join(user, "node_modules", peer)), { recursive: true });
     await symlink(join(root, "node_modules", peer), join(user, "node_modules", peer));
   }
   return { folder, user, packed: files.map(({ path }) => path), bytes, warnings };

@@ -27,6 +27,7 @@ import {
 } from "../shared/fields.ts";
 import { besideLog } from "../shared/spill.ts";
 import { decodeItem } from "./item.ts";
+import { decodeLangChain } from "./langchain-message.ts";
 import { LINE_TYPES, lineFault } from "./line.ts";
 import { decodeMessage } from "./ui-message.ts";
 
@@ -45,6 +46,7 @@ function entryOf(type: string, native: Native): Entry {
   const entry: Mutable<Entry> = { ...emptyEntry(native), at: timeOf(native.at) };
   if (type === "item") return Object.assign(entry, decodeItem(getObject(native, "item")));
   if (type === "entry") return Object.assign(entry, neutralOf(getObject(native, "entry")));
+  if (type === "value") return Object.assign(entry, decodeLangChain(native.value));
   if (type !== "message") return entry;
   Object.assign(entry, decodeMessage(getObject(native, "message")));
   const state = getString(native, "state");

@@ -23,7 +23,7 @@ import {
   parseJsonText,
 } from "../shared/fields.ts";
 
-/** Names of the AI SDK 5 to 7, of AI SDK 4, and of OpenAI's two APIs. */
+/** Names of the AI SDK 5 to 7, of AI SDK 4, of OpenAI's two APIs, and of LangChain. */
 const INPUT = ["inputTokens", "promptTokens", "input_tokens", "prompt_tokens"];
 const OUTPUT = ["outputTokens", "completionTokens", "output_tokens", "completion_tokens"];
 const TOTAL = ["totalTokens", "total_tokens"];
@@ -32,10 +32,12 @@ const DETAILS = [
   "inputTokenDetails",
   "inputTokensDetails",
   "input_tokens_details",
+  "input_token_details",
   "prompt_tokens_details",
 ];
 
-const CACHE_READ = ["cacheReadTokens", "cached_tokens"];
+const CACHE_READ = ["cacheReadTokens", "cached_tokens", "cache_read"];
+const CACHE_WRITE = ["cacheWriteTokens", "cache_creation"];
 
 type EntryFields = Mutable<Partial<Entry>>;
 
@@ -178,7 +180,7 @@ function usageOf(counts: JsonObject): Usage | null {
   if (input === null && outputTokens === null && totalTokens === null) return null;
   const details = getObject(counts, DETAILS.find((key) => isObject(get(counts, key))) ?? "");
   const read = countIn(details, CACHE_READ) ?? countIn(counts, ["cachedInputTokens"]);
-  const written = countIn(details, ["cacheWriteTokens"]);
+  const written = countIn(details, CACHE_WRITE);
   return {
     inputTokens: uncached(input, (read ?? 0) + (written ?? 0)),
     outputTokens,

@@ -15,6 +15,7 @@ import type { SessionDetails } from "../facets/reading.ts";
 import type { TakingBack } from "../facets/turns.ts";
 import type { Writing } from "../facets/writing.ts";
 import { isObject } from "../shared/fields.ts";
+import { roleIn } from "./langchain-message.ts";
 
 /** How a model's answer ended. */
 export type AnswerState = "finished" | "stopped" | "failed" | "interrupted";
@@ -44,6 +45,9 @@ const message: Check = (value) => {
   return Array.isArray(value.parts) ? null : "expected parts in it";
 };
 
+const list: Check = (value) => (Array.isArray(value) ? null : "expected a list");
+const anyText: Check = (value) => (typeof value === "string" ? null : "expected text");
+
 /** Required fields of each kind. */
 const REQUIRED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   item: { item: object },
@@ -52,6 +56,9 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   message: { message },
   answer: { message: text, stream: text },
   entry: { entry: object },
+  value: { channel: anyText },
+  snapshot: { ns: anyText, checkpoint: text, saved: object, meta: object, values: object },
+  writes: { ns: anyText, checkpoint: text, task: anyText, writes: list },
 };
 
 /** Optional fields of every line. */
@@ -84,7 +91,8 @@ export function lineFault(native: Native): { field: string; reason: string } | n
  * cannot.
  */
 export const takingBack: TakingBack = {
-  says: ({ type }) => type === "item" || type === "message",
+  says: ({ type, value }) =>
+    type === "item" || type === "message" || (type === "value" && roleIn(value) !== null),
   takesBack(native) {
     if (native.type === "clear") return Number.POSITIVE_INFINITY;
     return native.type === "pop" ? (native.count as number) : null;

@@ -17,6 +17,7 @@ import { getObject, getString } from "../shared/fields.ts";
 import { agentBefore, perAgent } from "../shared/new-ids.ts";
 import { complete, express } from "./complete.ts";
 import { decode } from "./decode.ts";
+import { roleIn } from "./langchain-message.ts";
 import { about, cutBefore, LINE_TYPES, START, takingBack } from "./line.ts";
 
 /** Where the sessions are, below the root. */
@@ -72,12 +73,16 @@ export function turnsOf(name: string): TurnRules {
 
 function turnMark(native: Native): TurnMark {
   const { type } = native;
+  if (type === "value") return markOfRole(roleIn(native.value));
   if (type !== "item" && type !== "message" && type !== "entry") return null;
   const said = getObject(native, type);
   if (type === "entry" && said.kind !== "message") return markOfKind(said.kind);
-  const role = getString(said, "role");
+  return markOfRole(getString(said, "role") ?? "assistant");
+}
+
+function markOfRole(role: string | null): TurnMark {
   if (role === "user") return "opens";
-  return role === "system" || role === "developer" ? null : "works";
+  return role === null || role === "system" || role === "developer" ? null : "works";
 }
 
 /** Turn mark of a neutral entry that is not a message. */

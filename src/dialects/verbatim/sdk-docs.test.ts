@@ -43,6 +43,10 @@ test("the example lines are decoded as the page says", () => {
       ["other", null, ""],
       ["message", "assistant", "tool_call,tool_result,text"],
       ["message", "user", "text"],
+      ["message", "user", "text"],
+      ["other", null, ""],
+      ["other", null, ""],
+      ["other", null, ""],
     ],
   );
   assert.deepEqual(entries[1]?.parts[0], {
@@ -54,11 +58,39 @@ test("the example lines are decoded as the page says", () => {
   assert.deepEqual([entries[7]?.isPartial, entries[7]?.stopReason], [true, "stopped"]);
   assert.deepEqual(
     natives.map((native) => (takingBack.says(native) ? "said" : takingBack.takesBack(native))),
-    ["said", "said", "said", 1, Number.POSITIVE_INFINITY, "said", null, "said", null],
+    [
+      "said",
+      "said",
+      "said",
+      1,
+      Number.POSITIVE_INFINITY,
+      "said",
+      null,
+      "said",
+      null,
+      "said",
+      null,
+      null,
+      null,
+    ],
   );
   assert.deepEqual(
     natives.map((native) => signing.turnMark(native, null)),
-    ["opens", "works", "works", null, null, "opens", null, "works", "opens"],
+    [
+      "opens",
+      "works",
+      "works",
+      null,
+      null,
+      "opens",
+      null,
+      "works",
+      "opens",
+      "opens",
+      null,
+      null,
+      null,
+    ],
   );
 });
 

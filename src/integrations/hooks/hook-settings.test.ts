@@ -8,7 +8,7 @@ import { HOOK_EVENTS, SettingsFault, withHooks, withoutHooks } from "./hook-sett
 
 const FROM = "claude-code-hooks";
 const COMMAND = `verbatim record --from ${FROM}`;
-const page = docsPage("integrations");
+const page = docsPage("formats/claude");
 
 const OWN = `{
     "model": "opus",  "big": 12345678901234567890, "model": "twice",
