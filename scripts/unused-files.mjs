@@ -16,7 +16,7 @@ const paths = readdirSync(compiled, { recursive: true, encoding: "utf8" });
 
 const manifest = new URL("../package.json", import.meta.url);
 const peers = Object.keys(JSON.parse(readFileSync(manifest, "utf8")).peerDependencies);
-const ofPeers = new RegExp(`^import .* from "(?:${peers.join("|")})";$`, "gm");
+const ofPeers = new RegExp(`^import .* from "(?:${peers.join("|")})(?:/[^"]*)?";$`, "gm");
 
 for (const path of filesReached(".d.ts", [])) {
   const text = readFileSync(path, "utf8");
