@@ -112,36 +112,36 @@ export class RemovalBatch {
   }
 
   /** Removes a session, now or with others; refuses if it can be seen now that it must stay. */
-  async add(found: FoundSession): Promise<void> {
-    const { id } = found;
-    const store = id === null ? null : await this.#storeOf({ ...found, id });
+  async add(session: FoundSession): Promise<void> {
+    const { id } = session;
+    const store = id === null ? null : await this.#storeOf({ ...session, id });
     if (id === null || store === null) {
-      const why = `${found.path} is not in a store of yours; its agent keeps it, delete it there`;
-      throw removalRefused(id ?? found.path, "not ours", why);
+      const why = `${session.path} is not in a store of yours; its agent keeps it, delete it there`;
+      throw removalRefused(id ?? session.path, "not ours", why);
     }
-    const own: OwnSession = { ...found, id };
+    const target: OwnSession = { ...session, id };
     const { removing, group } = store;
-    const key = keyOf(own);
+    const key = keyOf(target);
     if (group.some((member) => member.key === key)) return; // It was named twice.
     const { reason = "", dryRun = false, signal } = this.#options;
     const isLast = (removing.agentFile?.(id) ?? null) === null;
-    const forks = isLast ? await this.#forksOf(own) : [];
-    await this.#obstacles(own, forks);
+    const forks = isLast ? await this.#forksOf(target) : [];
+    await this.#obstacles(target, forks);
     signal?.throwIfAborted();
     if (isLast) this.#gone.add(key);
     const at = new Date(this.#nowMs).toISOString();
     const until = this.#until;
-    const stated = { dialect: own.dialect, id, by: whoIsHere(), at, reason, until };
+    const stated = { dialect: target.dialect, id, by: whoIsHere(), at, reason, until };
     if (dryRun) {
-      const all = filesThere(removing, own);
+      const all = filesThere(removing, target);
       const removals = all.map((files) => ({ ...stated, ...files, tombstones: [] }));
       this.removals.push(factsOf(removing, removals));
       return;
     }
-    const notes = isLast ? await this.#notesOf(own) : [];
+    const notes = isLast ? await this.#notesOf(target) : [];
     const revokedShares: string[] = [];
     const begin = async () => {
-      revokedShares.push(...(await this.#obstacles(own, forks)));
+      revokedShares.push(...(await this.#obstacles(target, forks)));
       for (const share of revokedShares) await this.#shares.revoke(share);
     };
     group.push({ ...stated, notes, begin, key, revokedShares });
@@ -170,27 +170,27 @@ export class RemovalBatch {
         this.#gone.delete(member.key);
         continue;
       }
-      const own = removals.filter(isOf(member)).map(({ removal }) => removal);
-      this.removals.push({ ...factsOf(removing, own), revokedShares: member.revokedShares });
+      const parts = removals.filter(isOf(member)).map(({ removal }) => removal);
+      this.removals.push({ ...factsOf(removing, parts), revokedShares: member.revokedShares });
     }
     for (const refusal of refusals.values()) this.#onRefused(refusal);
   }
 
   /** Refuses a session that is held, forked or shared; returns the shares to be revoked. */
-  async #obstacles(own: OwnSession, forks: readonly string[]): Promise<string[]> {
+  async #obstacles(target: OwnSession, forks: readonly string[]): Promise<string[]> {
     const { leaveForks = false, revokeShares = false } = this.#options;
     const consent = { leaveForks, revokeShares };
-    refuseHeld(own);
-    refuseForked(own.id, forks, consent);
-    return sharesToRevoke(own, this.#shares, consent, this.#nowMs);
+    refuseHeld(target);
+    refuseForked(target.id, forks, consent);
+    return sharesToRevoke(target, this.#shares, consent, this.#nowMs);
   }
 
   /** Where the session is removed: where the guard has copies of it, or its own store. */
-  async #storeOf(own: OwnSession): Promise<StoreBatch | null> {
-    const guarded = guardOf(own.dialect, own.root);
+  async #storeOf(target: OwnSession): Promise<StoreBatch | null> {
+    const guarded = guardOf(target.dialect, target.root);
     const copies = guarded && (await this.#storeAt(guarded.directory));
-    if (copies && filesThere(copies.removing, own).length > 0) return copies;
-    return (await isOwnSession(own)) ? this.#storeAt(own.root) : null;
+    if (copies && filesThere(copies.removing, target).length > 0) return copies;
+    return (await isOwnSession(target)) ? this.#storeAt(target.root) : null;
   }
 
   async #storeAt(root: string): Promise<StoreBatch> {
@@ -202,21 +202,20 @@ export class RemovalBatch {
   }
 
   /** Sessions that name this one as the one they come from. Those in groups are removed first. */
-  async #forksOf(own: OwnSession): Promise<string[]> {
+  async #forksOf(target: OwnSession): Promise<string[]> {
     if (this.#options.leaveForks) return [];
     this.#listed ??= listed(this.#places);
-    const forks = (await this.#listed).filter(({ parent }) => parent === own.id);
+    const forks = (await this.#listed).filter(({ parent }) => parent === target.id);
     if (forks.some(({ key }) => this.#gone.has(key))) {
       for (const store of this.#stores.values()) await this.#removeGroup(store);
     }
-    const itself = keyOf(own);
-    const left = forks.filter(({ key }) => key !== itself && !this.#gone.has(key));
-    return left.map(({ id }) => id);
+    const others = forks.filter(({ key }) => key !== keyOf(target) && !this.#gone.has(key));
+    return others.map(({ id }) => id);
   }
 
   /** Notes that no other session has: a record of hooks shares those of its program's session. */
-  async #notesOf(own: OwnSession): Promise<string[]> {
-    const subject = subjectOf(own, own.id);
+  async #notesOf(target: OwnSession): Promise<string[]> {
+    const subject = subjectOf(target, target.id);
     const lines = noteLinesOf(subject);
     if (lines.length === 0) return [];
     this.#listed ??= listed(this.#places);

@@ -72,9 +72,9 @@ async function removeOne(
   const mustDrop = purge && !dryRun;
   let purged = mustDrop ? await purgeTrashed(places, session) : null;
   try {
-    const found = await places.find(session);
-    if (mustDrop) purged = (await purgeTrashed(places, found.id ?? session)) ?? purged;
-    await batch.add(found);
+    const target = await places.find(session);
+    if (mustDrop) purged = (await purgeTrashed(places, target.id ?? session)) ?? purged;
+    await batch.add(target);
   } catch (cause) {
     if (purged === null || !isNotThere(cause)) throw cause;
     batch.removals.push(purged);
@@ -126,20 +126,20 @@ export async function holdSession(places: Places, name: string, reason: string):
 }
 
 export async function releaseSession(places: Places, name: string): Promise<boolean> {
-  const own = await identified(places, name);
-  const isHeld = await releaseHold(places.host, own);
-  const guarded = guardOf(own.dialect, own.root);
+  const target = await identified(places, name);
+  const isHeld = await releaseHold(places.host, target);
+  const guarded = guardOf(target.dialect, target.root);
   if (guarded === null) return isHeld;
   const isCopy = ({ removing, removal }: TrashedSession) => {
-    return removing.root === guarded.directory && removal.id === own.id;
+    return removing.root === guarded.directory && removal.id === target.id;
   };
   if ((await trashed(places)).some(isCopy)) {
-    const back = `\`verbatim restore ${shortName(own.id)}\` brings it back`;
+    const back = `\`verbatim restore ${shortName(target.id)}\` brings it back`;
     const reason = `its copy is in the trash; ${back}`;
-    const details = { path: own.path, reason };
-    throw new VerbatimError("RESTORE_REFUSED", `${own.id} is not released: ${reason}`, details);
+    const details = { path: target.path, reason };
+    throw new VerbatimError("RESTORE_REFUSED", `${target.id} is not released: ${reason}`, details);
   }
-  return (await releaseCopy(places.host, guarded, own.id)) || isHeld;
+  return (await releaseCopy(places.host, guarded, target.id)) || isHeld;
 }
 
 /** Ids of agents' sessions may begin with a directory that their users do not name. */
@@ -152,10 +152,10 @@ function shortName(id: string): string {
 }
 
 async function identified(places: Places, name: string): Promise<OwnSession> {
-  const found = await places.find(name);
-  const { id } = found;
-  if (id !== null) return { ...found, id };
-  const message = `${found.path} is a file outside any store, which nothing removes`;
+  const session = await places.find(name);
+  const { id } = session;
+  if (id !== null) return { ...session, id };
+  const message = `${session.path} is a file outside any store, which nothing removes`;
   throw new VerbatimError("SESSION_NOT_FOUND", message, { session: name });
 }
 

@@ -210,10 +210,10 @@ async function markFacets(
   const tags = new Choices();
   const stars = new Choices();
   for (const store of stores.filter((each) => isAsked(each, asked))) {
-    const marked = asked.marked?.get(placeKey(store)) ?? [];
-    if (marked.length === 0) continue;
+    const rows = asked.marked?.get(placeKey(store)) ?? [];
+    if (rows.length === 0) continue;
     const ids = await readIds(catalog, store.dialect, store.root, rowFilterOf(store, open));
-    for (const { row, cost } of marked.filter(({ row: { id } }) => ids.has(id))) {
+    for (const { row, cost } of rows.filter(({ row: { id } }) => ids.has(id))) {
       if (!isListed(open, row, agentOf({ ...row, dialect: store.dialect }))) continue;
       const count = { sessions: 1, cost };
       if (!starred || row.starred) for (const each of row.tags) tags.add(each, count);

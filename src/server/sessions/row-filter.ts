@@ -57,7 +57,7 @@ export async function markedRows(
   stores: readonly FoundStore[],
   book: NotesBook,
 ): Promise<MarkedRows> {
-  const marked = new Map<string, Pick<PageRow, "row" | "cost">[]>();
+  const byStore = new Map<string, Pick<PageRow, "row" | "cost">[]>();
   for (const store of stores) {
     const { dialect, root } = store;
     const all = book.mayHave(store) ? await readIds(catalog, dialect, root, {}) : [];
@@ -65,10 +65,10 @@ export async function markedRows(
     const hasOwn = dialectNamed(dialect).program === undefined;
     if (ids.length === 0 && !hasOwn) continue;
     const rows = await readTagged(catalog, dialect, root, { ids, hasOwn });
-    const shown = rows.map(({ row, cost }) => ({ row: book.row(store, row), cost }));
-    marked.set(placeKey(store), shown);
+    const withNotes = rows.map(({ row, cost }) => ({ row: book.row(store, row), cost }));
+    byStore.set(placeKey(store), withNotes);
   }
-  return marked;
+  return byStore;
 }
 
 const NOT_ENDED = ["paused", "running", null] as const;
@@ -94,8 +94,8 @@ export function placeKey({ dialect, root }: FoundStore): string {
 
 export function rowFilterOf(store: FoundStore, asked: RowRequest): RowFilter {
   const { since, until, status, agent, project, model, verdict, tag, starred } = asked;
-  const marked = asked.marked?.get(placeKey(store)) ?? [];
-  const withMarks = marked.filter(({ row }) => isListed({ tag, starred }, row));
+  const rows = asked.marked?.get(placeKey(store)) ?? [];
+  const withMarks = rows.filter(({ row }) => isListed({ tag, starred }, row));
   const { program } = dialectNamed(store.dialect);
   const isOwn = agent && program === undefined;
   return {
