@@ -1,4 +1,4 @@
-/** Kept switch: something on or off, at first on, as the user left it in this browser. */
+/** Kept switch: something on or off, as the user left it in this browser. */
 
 import { type Signal, signal } from "@preact/signals";
 
@@ -7,8 +7,8 @@ export interface KeptSwitch {
   readonly toggle: () => void;
 }
 
-export function keptSwitch(key: string): KeptSwitch {
-  const isOn = signal(isKeptOn(key));
+export function keptSwitch(key: string, isOnAtFirst = true): KeptSwitch {
+  const isOn = signal(isKeptOn(key) ?? isOnAtFirst);
   const toggle = () => {
     isOn.value = !isOn.value;
     try {
@@ -20,10 +20,11 @@ export function keptSwitch(key: string): KeptSwitch {
   return { isOn, toggle };
 }
 
-function isKeptOn(key: string): boolean {
+function isKeptOn(key: string): boolean | null {
   try {
-    return localStorage.getItem(key) !== "off";
+    const kept = localStorage.getItem(key);
+    return kept === null ? null : kept === "on";
   } catch {
-    return true;
+    return null;
   }
 }

@@ -159,10 +159,10 @@ browserTest(
     const words = () => edit.locator("mark").allInnerTexts();
     await eventually("the changed words", words).toEqual(["a", "b"]);
     const numbers = await edit
-      .locator(".diff > span")
+      .locator(".diff span:not(.change)")
       .evaluateAll((lines) => lines.map((line) => (line as HTMLElement).dataset.n));
     assert.deepEqual(numbers, [undefined, undefined, undefined]);
-    const colours = await edit.locator(".diff > :is(.gone, .new)").evaluateAll((lines) =>
+    const colours = await edit.locator(".diff :is(.gone, .new)").evaluateAll((lines) =>
       lines.flatMap((line) => {
         const word = line.querySelector("mark");
         return word === null ? [] : [getComputedStyle(word).backgroundColor];

@@ -14,6 +14,7 @@ import {
   putSidechain,
   SIDECHAIN,
 } from "../../support/agent-logs.ts";
+import { copySamplesTo } from "../../support/samples.ts";
 import { eventually } from "../eventually.ts";
 import { browserTest, viewerScene } from "./harness.ts";
 import { HOSTILE } from "./hostile-texts.ts";
@@ -31,6 +32,7 @@ const viewer = viewerScene(
     putSidechain(scene.home, 60);
     Object.assign(codex, putCodexAgents(scene.home));
     putCopilotAgents(scene.home);
+    copySamplesTo(scene.home, ["claude-code", "codex"]);
   },
   { roots: "found", demo: false },
 );
@@ -102,3 +104,22 @@ browserTest("Codex's and Copilot's subagents are threads, too", async () => {
   await agents(other).locator("summary").first().click();
   await other.locator(".thread em", { hasText: "around" }).waitFor();
 });
+
+const SAMPLES = [
+  ["Claude Code", "00000000-0000-4000-8000-000000000002", "trees.txt"],
+  ["Codex", "01a1edf4-f883-7c42-ab11-39f6b97ce24d", "birds.txt"],
+] as const;
+for (const [program, id, file] of SAMPLES) {
+  browserTest(`a subagent that ${program} wrote unfolds in place, and has a page`, async () => {
+    const page = await openSession(id);
+    await agents(page)
+      .locator("summary")
+      .first()
+      .click({ position: { x: 60, y: 10 } });
+    const thread = page.locator(".thread");
+    await thread.locator(".row.nested", { hasText: file }).first().waitFor();
+    await thread.getByRole("link", { name: "Open its session" }).click();
+    await page.locator(".session-facts", { hasText: "began by" }).waitFor();
+    await page.locator(".entries > .row", { hasText: file }).first().waitFor();
+  });
+}

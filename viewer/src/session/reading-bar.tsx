@@ -22,7 +22,7 @@ import type { ReadingPosition } from "./reading.ts";
 import { areFindsMarked, type SessionFinds, toggleFinds } from "./session-finds.ts";
 import type { OutlineColumn } from "./session-outline.ts";
 import type { SessionStore } from "./session-store.ts";
-import { isWrapped, toggleWrap } from "./wrap.ts";
+import { isInColumns, isWrapped, toggleColumns, toggleWrap } from "./wrap.ts";
 
 interface BarProps {
   readonly store: SessionStore;
@@ -58,6 +58,15 @@ export function FilterBar({ store, isExpanded, expand, isShown, at }: BarProps) 
           onClick={toggleWrap}
         >
           Wrap
+        </button>
+        <button
+          type="button"
+          class="toggle columns"
+          aria-pressed={isInColumns.value}
+          title="Old and new lines of a change next to each other"
+          onClick={toggleColumns}
+        >
+          Two columns
         </button>
         <FindMarks store={store} at={at} />
       </div>

@@ -17,7 +17,8 @@ import { sessionHref } from "../route.ts";
 import { isReachable } from "../server.ts";
 import { ListButton } from "../sessions/list-column.tsx";
 import { isRunning } from "../sessions/session-row.tsx";
-import { costOrRecorded } from "../settings.ts";
+import { costOrRecorded, shortCost } from "../settings.ts";
+import { ShortText } from "../usage/short-text.tsx";
 import {
   countText,
   deletionText,
@@ -170,7 +171,7 @@ function Facts({ head, store, children }: FactsProps) {
       )}
       {cost !== null && (
         <Fact kind="cost" title={isCounted ? costTitle(total) : moneyOf(spend ?? 0)}>
-          {cost}
+          {isCounted ? <ShortText text={shortOf(total)} words={cost} /> : cost}
         </Fact>
       )}
       {took !== null && <Fact kind="side">{took}</Fact>}
@@ -289,6 +290,8 @@ function More(props: {
     </Menu>
   );
 }
+
+const shortOf = (sums: CountedSums) => costOrRecorded(sums, shortCost);
 
 /** What the cost is made of, and what the program recorded itself. */
 function costTitle({ recorded, unpriced }: CountedSums): string {

@@ -47,7 +47,7 @@ test("a value that is not a change is not shown as a diff", () => {
 function numbersOf(value: unknown, places: (number | null)[], answer: string | null = null) {
   const changes = changesIn(value, true) ?? assert.fail("no change");
   const shown = shownChanges(changes, null, { places, answer }).html.toString();
-  return [...shown.matchAll(/<span class="(?:gone|new|same)"(?: data-n="(\d+)")?>([-+ ])/g)]
+  return [...shown.matchAll(/<span class="(?:gone|new|same)"(?: data-n="(\d+)")?[^>]*>([-+ ])/g)]
     .map(([, number = "?", sign]) => `${sign}${number}`)
     .join(" ");
 }

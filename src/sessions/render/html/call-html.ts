@@ -221,17 +221,36 @@ export function shownDiffOf(value: unknown): ValueHtml | null {
   return changes === null ? null : shownChanges(changes, null);
 }
 
-/** DH2 */
+/**
+ * DH2. A change of lines can be shown in two columns: each run of removed and added lines is one
+ * element, and a kept line has what the second column repeats in `data-t`, which no one copies.
+ */
 function linesHtml(lines: readonly NumberedLine[]): Html {
+  const kinds = new Set(lines.map(({ kind }) => kind));
+  kinds.delete("place");
+  const isPaired = kinds.size > 1;
   // The numbers of the lines say what the first head says.
   const isSaid = lines[0]?.kind === "place" && isHunkHead(lines[0].text);
-  const rows = lines.slice(isSaid ? 1 : 0).map(({ kind, text, number, words }) => {
+  const shown = lines.slice(isSaid ? 1 : 0);
+  const rows = shown.map(({ kind, text, number, oldNumber, words }) => {
     const pieces =
       words.length === 1 || text.length > TEXT_PIECE_MAX
         ? piecesHtml(text)
         : words.map((word, at) => (at % 2 === 0 ? html`${word}` : html`<mark>${word}</mark>`));
     const place = number === null ? null : html` data-n="${number}"`;
-    return html`<span class="${kind}"${place}>${SIGNS[kind]}${pieces}\n</span>`;
+    const old = oldNumber === number ? null : html` data-o="${oldNumber ?? ""}"`;
+    const isRepeated = isPaired && kind === "same" && text.length <= TEXT_PIECE_MAX;
+    const repeated = isRepeated ? html`${old} data-t="${SIGNS.same}${text}"` : null;
+    return html`<span class="${kind}"${place}${repeated}>${SIGNS[kind]}${pieces}\n</span>`;
   });
-  return html`<pre class="diff">\n${rows}</pre>`;
+  if (!isPaired) return html`<pre class="diff">\n${rows}</pre>`;
+  const groups: Html[] = [];
+  for (let at = 0; at < rows.length; ) {
+    let to = at;
+    while (shown[to]?.kind === "gone" || shown[to]?.kind === "new") to++;
+    if (to > at) groups.push(html`<span class="change">${rows.slice(at, to)}</span>`);
+    groups.push(...rows.slice(to, to + 1));
+    at = to + 1;
+  }
+  return html`<pre class="diff paired">\n${groups}</pre>`;
 }

@@ -19,6 +19,8 @@ export interface DiffLine {
 /** A line with its number in the old or the new text, and the changed words. */
 export interface NumberedLine extends DiffLine {
   readonly number: number | null;
+  /** The number of a kept line in the old text. */
+  readonly oldNumber: number | null;
   /** Pieces of the text; every second one differs from the line that it replaces. */
   readonly words: readonly string[];
 }
@@ -152,7 +154,7 @@ export function numberLines(
       if (from !== undefined) [old, now, isHunk] = [Number(from), Number(to), true];
       else if (HEAD.test(text)) [old, now, isHunk] = [null, null, false];
       if (HEAD.test(text) && !text.startsWith("@@")) more = 0;
-      return { ...line, number: null, words: [text] };
+      return { ...line, number: null, oldNumber: null, words: [text] };
     }
     if (!isInRun) {
       const start = starts[run++] ?? null;
@@ -160,10 +162,11 @@ export function numberLines(
       isInRun = true;
     }
     const number = (kind === "gone" ? old : now) ?? null;
+    const oldNumber = kind === "same" ? (old ?? null) : null;
     more += kind === "new" ? 1 : kind === "gone" ? -1 : 0;
     if (kind !== "new" && typeof old === "number") old++;
     if (kind !== "gone" && typeof now === "number") now++;
-    return { ...line, number, words: words.get(at) ?? [text] };
+    return { ...line, number, oldNumber, words: words.get(at) ?? [text] };
   });
 }
 

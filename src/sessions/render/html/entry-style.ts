@@ -141,10 +141,11 @@ const CALL_STYLE: Html = html`
 }
 .diff:not(.file + .diff) { border-radius: 6px; }
 .diff + .diff { margin-top: 0.3rem; }
-:is(.diff, .lines) > span {
+.change { display: contents; }
+:is(.diff, .change, .lines) > span:not(.change) {
   display: block; position: relative; padding: 0 0.85rem 0 4.2rem; text-indent: -0.9em;
 }
-:is(.diff, .lines) > span::before {
+:is(.diff, .change, .lines) > span:not(.change)::before {
   content: attr(data-n); position: absolute; left: 0; width: 2.6rem; color: var(--dim);
   text-align: right; text-indent: 0;
 }
