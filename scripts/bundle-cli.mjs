@@ -21,6 +21,7 @@ const [, , compiled = "dist"] = process.argv;
 const bundled = join(compiled, "cli.bundled");
 const program = resolve(compiled, "cli", "program.js");
 const scanWorker = resolve(compiled, "usage", "scan", "scan-worker.js");
+const callWorker = resolve(compiled, "integrations", "proxy", "call-worker.js");
 const hookDrain = resolve(compiled, "integrations", "hooks", "hook-drain.js");
 
 /** Loaded by name; together, since a listing on most machines needs several. */
@@ -92,7 +93,7 @@ const OUTPUT = /** @type {const} */ ({
 });
 
 await build({
-  input: { program, "hook-drain": hookDrain },
+  input: { program, "hook-drain": hookDrain, "call-worker": callWorker },
   platform: "node",
   plugins: [assignFiles, collectPackages],
   checks: { ineffectiveDynamicImport: false },

@@ -27,6 +27,10 @@ const ENVIRONMENT = [
     "VERBATIM_TRANSCRIPT_INTEGRITY",
     "strict or lenient: whether a session with unsigned last lines may be continued.",
   ],
+  [
+    "ANTHROPIC_BASE_URL, OPENAI_BASE_URL, GOOGLE_GEMINI_BASE_URL",
+    "The servers that proxy passes calls on to. It sets them for the command that it runs.",
+  ],
   ["VERBATIM_SENDER", "As whom \\-\\-to sends: user@machine"],
   ["VERBATIM_TOKEN", "A token of the server that --to names, to send sessions there."],
   [

@@ -5,7 +5,7 @@ import { exportSessions, guard, importBundle, restore, rm } from "./keep/command
 import { agents, ls, search, show, usage } from "./look/commands.ts";
 import { redact, scan, share, verify } from "./prove/commands.ts";
 import { keys } from "./prove/keys.ts";
-import { record, resume } from "./record/commands.ts";
+import { proxy, record, resume } from "./record/commands.ts";
 import { hooks } from "./record/hooks-command.ts";
 import { doctor, mcp, open, serve, server } from "./serve/commands.ts";
 
@@ -42,7 +42,7 @@ export interface ListedGroup {
 export const LISTED_GROUPS: readonly ListedGroup[] = [
   { heading: "Look at sessions:", commands: [ls, show, search, usage, agents] },
   { heading: "Keep them:", commands: [guard, restore, exportSessions, importBundle, rm] },
-  { heading: "Record new ones:", commands: [record, hooks, resume] },
+  { heading: "Record new ones:", commands: [record, proxy, hooks, resume] },
   { heading: "Prove what they say:", commands: [verify, redact, scan, share, keys] },
   { heading: "Serve them:", commands: [serve, server, open, mcp, doctor] },
 ];

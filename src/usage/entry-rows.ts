@@ -16,6 +16,7 @@
 
 import type { Host } from "../core/base/host.ts";
 import type { Entry, Usage } from "../core/model/entry.ts";
+import { wireMarkIn } from "../core/model/wire-mark.ts";
 import type { Dialect } from "../dialects/dialect.ts";
 import type { SessionStanding } from "../dialects/facets/files.ts";
 import type { LineMemory } from "../dialects/facets/reading.ts";
@@ -74,7 +75,12 @@ interface UsedEntry extends Pick<Entry, "at" | "model" | "messageId"> {
   readonly start: number;
   /** What the end of a session says and its responses do not. */
   readonly isRest?: true;
+  /** Recorded from the wire: the program's own file may have the same answer, with its id. */
+  readonly isWire?: true;
 }
+
+/** Local servers number their answers; ids of providers are longer, and never used again. */
+const ID_CHARS_MIN = 20;
 
 export class EntryUsage {
   readonly #set: RowSet;
@@ -101,7 +107,9 @@ export class EntryUsage {
     // The last report before any usage names the first of the sessions.
     if (!this.#isAny) this.origin = originIn(parts) ?? this.origin;
     if (usage === null) return;
-    const used = { usage, at, model, start, ...(messageId !== undefined && { messageId }) };
+    const isWire = (messageId ?? "").length >= ID_CHARS_MIN && wireMarkIn(entry.metadata) !== null;
+    const id = { ...(messageId !== undefined && { messageId }), ...(isWire && { isWire }) };
+    const used = { usage, at, model, start, ...id };
     if (kind === "turn_end") this.#waiting = [];
     if (kind === "message" || kind === "turn_end") this.#waiting.push(used);
     if (kind !== "message") this.#putWaiting(kind === "end");
@@ -145,7 +153,8 @@ export class EntryUsage {
   #put(used: UsedEntry, flags = 0): void {
     this.#isAny = true;
     this.#onPut(used.start);
-    putUsed(this.#set, used, this.origin?.isById === true && used.messageId !== undefined, flags);
+    const isById = used.isWire === true || (this.origin?.isById === true && used.messageId);
+    putUsed(this.#set, used, Boolean(isById), flags);
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
-import { decompress } from "../../src/dialects/agents/codex/files.ts";
+import { decompress } from "../../src/dialects/files/zstd.ts";
 import { dialectNamed } from "../../src/dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../src/dialects/find.ts";
 import type { VerifiedEntry } from "../../src/evidence/verify/verified-entries.ts";

@@ -171,7 +171,7 @@ export const PLANTS: Readonly<Record<string, Plant>> = {
   },
   "a placed package that users do not get": {
     breaks: "package-undeclared",
-    at: "src/dialects/agents/codex/files.ts",
+    at: "src/dialects/files/zstd.ts",
     files: {
       "package.json": readFileSync(new URL("../../package.json", import.meta.url), "utf8").replace(
         "fzstd",

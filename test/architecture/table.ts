@@ -66,7 +66,7 @@ export const PACKAGES: Readonly<Record<string, string>> = {
   zod: "src/dialects/homeagent/schema.ts",
   "eventsource-parser": "src/sessions/capture/sse.ts",
   "@secretlint/secretlint-rule-preset-recommend": "src/evidence/scan/secretlint.ts",
-  fzstd: "src/dialects/agents/codex/files.ts",
+  fzstd: "src/dialects/files/zstd.ts",
   marked: "src/sessions/render/html/",
   diff: "src/sessions/render/html/diff-lines.ts",
   "@standard-schema/spec": "src/integrations/streams/typed-log.ts",

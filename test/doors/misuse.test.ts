@@ -254,6 +254,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "otel spanIdOf": { good: ["00ff", "turn", 0] },
 
   "capture captureAnthropic": { good: [[], session, {}], required: 2, anyKeys: [0, 1] },
+  "fetch inSession": { good: [session, nothing], anyKeys: [0] },
+  "fetch wrapFetch": { good: [fetch, {}], required: 1 },
   "capture captureOpenAI": { good: [[], session, {}], required: 2, anyKeys: [0, 1] },
 
   "client new VerbatimClient": { good: [{ url: "http://127.0.0.1:1" }] },

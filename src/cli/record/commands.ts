@@ -77,6 +77,39 @@ export const record: CliCommand = {
   run: async (run) => (await import("./record.ts")).runRecord(run),
 };
 
+export const proxy: CliCommand = {
+  name: "proxy",
+  summary: "Record what a program says to models, through a local proxy",
+  args: [{ name: "[command...]", summary: "what to run, after `--`; default: until Ctrl-C" }],
+  options: [
+    {
+      flags: "--to <url>",
+      summary: "a server with one of their APIs, in the place of the three providers",
+    },
+    { flags: "--port <n>", summary: "port on 127.0.0.1; default: a free one" },
+    { flags: "--root <dir>", summary: "the project; default: current directory" },
+    {
+      flags: "--durability <level>",
+      summary: "when an entry counts as recorded: synced to disk, or written to the OS",
+      choices: ["disk", "os"],
+      default: "disk",
+    },
+    {
+      flags: "--sign [when]",
+      summary: "sign the sessions after each turn, or after each append",
+      choices: ["turn", "append"],
+    },
+  ],
+  examples: [
+    "verbatim proxy -- python agent.py",
+    "verbatim proxy --sign -- claude",
+    "verbatim proxy --port 4439",
+    "verbatim proxy --to http://localhost:11434/v1 -- python agent.py",
+  ],
+
+  run: async (run) => (await import("./proxy.ts")).runProxy(run),
+};
+
 export const resume: CliCommand = {
   name: "resume",
   summary: "Verify a session and print the API request that continues it",

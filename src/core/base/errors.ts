@@ -12,7 +12,7 @@ export type LockHolder = { readonly pid: number; readonly started: string } | "u
 export type LineFault = "holds LF" | "holds NUL" | "not UTF-8" | "not JSON" | "too long" | "blank";
 
 /** The provider of a captured stream. */
-export type Provider = "anthropic" | "openai";
+export type Provider = "anthropic" | "openai" | "google";
 
 /** Why a subscription request was refused, in the protocol's own codes. */
 export interface SubscriptionRefusal {
@@ -169,6 +169,9 @@ export interface CaptureErrors extends CallErrors {
   /** A message or one of its events is over the limit for capture. */
   STREAM_TOO_LARGE: { provider: Provider; what: "message" | "event"; max: number };
 }
+
+/** Of calls to models that are recorded. */
+export interface FetchErrors extends CaptureErrors, SessionErrors {}
 
 /** Of streams, in files and in PostgreSQL. */
 export interface StreamErrors extends DirectoryErrors {

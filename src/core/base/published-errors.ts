@@ -10,6 +10,7 @@ import {
   type ChatErrors,
   type ClientErrors,
   type ExportErrors,
+  type FetchErrors,
   type HistoryErrors,
   type LogErrors,
   type ResumeErrors,
@@ -50,6 +51,9 @@ export type HistoryError = ErrorOf<HistoryErrors>;
 
 export const CaptureError: ErrorClass<CaptureErrors> = classOf();
 export type CaptureError = ErrorOf<CaptureErrors>;
+
+export const FetchError: ErrorClass<FetchErrors> = classOf();
+export type FetchError = ErrorOf<FetchErrors>;
 
 export const StreamError: ErrorClass<StreamErrors> = classOf();
 export type StreamError = ErrorOf<StreamErrors>;

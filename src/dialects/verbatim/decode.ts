@@ -15,6 +15,7 @@ import {
   type Usage,
 } from "../../core/model/entry.ts";
 import { mediaPartIn } from "../../core/model/media.ts";
+import { wireMarkIn } from "../../core/model/wire-mark.ts";
 import type { DecodedValue } from "../facets/reading.ts";
 import { blockPart } from "../shared/entry-parts.ts";
 import {
@@ -92,6 +93,7 @@ export function neutralOf(said: Native): Partial<Entry> {
   if (stopReason !== null) entry.stopReason = stopReason;
   if (said.isPartial === true) entry.isPartial = true;
   if (isObject(said.metadata)) entry.metadata = said.metadata;
+  if (wireMarkIn(said.metadata)?.summary === true) entry.saidBy = "summary";
   return entry;
 }
 

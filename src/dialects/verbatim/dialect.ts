@@ -23,7 +23,7 @@ import { datedIds } from "../shared/new-ids.ts";
 import { spillingBy } from "../shared/spill.ts";
 import { complete as completeLine, express } from "./complete.ts";
 import { decode } from "./decode.ts";
-import { about, START } from "./line.ts";
+import { about, compaction, START } from "./line.ts";
 import { turnsOf } from "./sdk-dialect.ts";
 
 /** Where the sessions are, below the root. */
@@ -60,6 +60,9 @@ function idAt(path: readonly string[]): string | null {
 
 const TYPE = "entry";
 
+/** Programs that name their session in calls to models, as they do in their own files. */
+const PROXIED: readonly string[] = ["claude-code", "codex"];
+
 /** Half of what a log takes, so that a few long lines still share a write. */
 export const LINE_BYTES_MAX = LOG_LIMITS.lineBytesMax / 2;
 
@@ -84,6 +87,14 @@ export const verbatim: WrittenDialect<"verbatim"> = {
     },
     logPath,
     idAt,
+    // What `verbatim proxy` recorded of a program that names its session (docs/formats/wire.md).
+    hooksOf(id) {
+      const [dialect = "", ...name] = id.split(".");
+      return PROXIED.includes(dialect) && name.length > 0
+        ? { dialect, name: name.join(".") }
+        : null;
+    },
+    hooksIdOf: (dialect, name) => (PROXIED.includes(dialect) ? `${dialect}.${name}` : null),
   },
   reading: {
     decode,
@@ -92,7 +103,7 @@ export const verbatim: WrittenDialect<"verbatim"> = {
     agentSaidIn: (native) => getString(native, "agent") || null,
     isSilent: ({ type }) => type === TYPE,
   },
-  turns: turnsOf("verbatim"),
+  turns: { ...turnsOf("verbatim"), compaction },
   writing: {
     newIds: datedIds,
     express,

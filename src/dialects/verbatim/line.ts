@@ -11,8 +11,9 @@
 
 import type { Native } from "../../core/model/entry.ts";
 import { LABEL_LIMITS, LABEL_NAMES } from "../../core/model/entry-check.ts";
+import { wireMarkIn } from "../../core/model/wire-mark.ts";
 import type { SessionDetails } from "../facets/reading.ts";
-import type { TakingBack } from "../facets/turns.ts";
+import type { Compaction, TakingBack } from "../facets/turns.ts";
 import type { Writing } from "../facets/writing.ts";
 import { isObject } from "../shared/fields.ts";
 import { roleIn } from "./langchain-message.ts";
@@ -98,6 +99,17 @@ export const takingBack: TakingBack = {
     return native.type === "pop" ? (native.count as number) : null;
   },
 };
+
+/** A history that its program summarised: the request that began with the summary says so. */
+export const compaction: Compaction = {
+  isSummary,
+  isBoundary: isSummary,
+  keptBy: () => new Set(),
+};
+
+function isSummary({ type, entry }: Native): boolean {
+  return type === "entry" && isObject(entry) && wireMarkIn(entry.metadata)?.summary === true;
+}
 
 /** Index and count of lines that were written together. */
 export function partOf(native: Native): readonly [number, number] {

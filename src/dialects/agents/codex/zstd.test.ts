@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
 import { runs } from "../../../../test/support/seed.ts";
-import { decompress, WINDOW_BYTES_MAX } from "./files.ts";
+import { decompress, WINDOW_BYTES_MAX } from "../../files/zstd.ts";
 
 /** A frame with a window of 1 KiB, of blocks that are stored or (a number) one byte repeated. */
 function frame(blocks: readonly (Buffer | number)[], descriptor = 0): Buffer {

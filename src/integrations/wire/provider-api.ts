@@ -1,0 +1,175 @@
+/**
+ * Provider API: which API of a provider a call is for, and what its request says, in neutral terms.
+ *
+ * - The path decides, as all clients of an API and all servers compatible with it have the same.
+ * - Messages are decoded by the readers of dialects that store the same JSON.
+ * - System messages before the first other message are the system prompt.
+ */
+
+import type { Mutable } from "../../core/base/files.ts";
+import { type Entry, emptyEntry, type Part, type Role } from "../../core/model/entry.ts";
+import { readItem } from "../../dialects/agents/codex/item.ts";
+import { partsOf as blockParts } from "../../dialects/entire/blocks.ts";
+import { chatOf } from "../../dialects/shared/chat-message.ts";
+import {
+  get,
+  getList,
+  getObject,
+  getObjects,
+  getString,
+  isObject,
+  type JsonObject,
+} from "../../dialects/shared/fields.ts";
+import { googleParts } from "../../dialects/shared/google-parts.ts";
+
+export type ProviderApi = "anthropic" | "openai-chat" | "openai-responses" | "gemini";
+
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly Part[];
+}
+
+export interface ModelRequest {
+  readonly api: ProviderApi;
+  readonly model: string | null;
+  readonly system: readonly Part[];
+  readonly tools: readonly unknown[];
+  readonly messages: readonly Message[];
+  /** OpenAI keeps the messages before these, under the id of its last response. */
+  readonly previousResponse: string | null;
+  /** Only JSON of a given shape may be answered, as programs ask for titles and checks. */
+  readonly isStructured: boolean;
+}
+
+const PATHS: readonly (readonly [RegExp, ProviderApi])[] = [
+  [/\/v1\/messages$/, "anthropic"],
+  [/\/chat\/completions$/, "openai-chat"],
+  [/\/responses$/, "openai-responses"],
+  [/\/models\/[^/]+:(?:streamGenerateContent|generateContent)$/, "gemini"],
+];
+
+/** Null: a call of another kind, which is passed on and not recorded. */
+export function apiOf(method: string, path: string): ProviderApi | null {
+  const [place = ""] = path.split("?", 1);
+  return (method === "POST" && PATHS.find(([pattern]) => pattern.test(place))?.[1]) || null;
+}
+
+/** What a request says; null if it is not one of this API. */
+export function readRequest(api: ProviderApi, body: unknown, path: string): ModelRequest | null {
+  if (!isObject(body)) return null;
+  const said = READERS[api](body);
+  if (said === null) return null;
+  const at = said.messages.findIndex(({ role }) => role !== "system");
+  const leading = at < 0 ? said.messages.length : at;
+  const model = getString(body, "model") ?? /\/models\/([^/:]+):/.exec(path)?.[1] ?? null;
+  return {
+    api,
+    model,
+    system: [...said.system, ...said.messages.slice(0, leading).flatMap(({ parts }) => parts)],
+    tools: [...getList(body, "tools"), ...getList(body, "functions")],
+    messages: said.messages.slice(leading),
+    previousResponse: getString(body, "previous_response_id"),
+    isStructured: FORMATS.some(([above, key]) => {
+      const format = get(above === null ? body : getObject(body, above), key);
+      return isObject(format) && format.type !== "text";
+    }),
+  };
+}
+
+/** Where each API has the shape of its answer. */
+const FORMATS: readonly (readonly [string | null, string])[] = [
+  [null, "response_format"],
+  ["text", "format"],
+  ["output_config", "format"],
+  ["generationConfig", "responseSchema"],
+  ["generationConfig", "responseJsonSchema"],
+];
+
+interface RequestWords {
+  readonly system: readonly Part[];
+  readonly messages: readonly Message[];
+}
+
+const READERS: Readonly<Record<ProviderApi, (body: JsonObject) => RequestWords | null>> = {
+  anthropic(body) {
+    if (!Array.isArray(body.messages)) return null;
+    const system = blockParts(get(body, "system"));
+    return { system: system.filter(isPrompt), messages: body.messages.map(anthropicMessage) };
+  },
+  "openai-chat"(body) {
+    if (!Array.isArray(body.messages)) return null;
+    return { system: [], messages: body.messages.map(chatMessage) };
+  },
+  "openai-responses"(body) {
+    const { input, instructions } = body;
+    const system = blockParts(instructions);
+    if (typeof input === "string") {
+      return { system, messages: [{ role: "user", parts: blockParts(input) }] };
+    }
+    if (input !== undefined && !Array.isArray(input)) return null;
+    return { system, messages: (input ?? []).map(responsesItem) };
+  },
+  gemini(body) {
+    const { contents, systemInstruction = body.system_instruction } = body;
+    if (!Array.isArray(contents)) return null;
+    const system = isObject(systemInstruction) ? googleParts(systemInstruction.parts) : [];
+    return { system, messages: contents.map(googleMessage) };
+  },
+};
+
+/** Claude Code's first block is a checksum of the request, which differs each time. */
+function isPrompt(part: Part): boolean {
+  return part.type !== "text" || !part.text.startsWith("x-anthropic-billing-header:");
+}
+
+const ROLES: Readonly<Record<string, Role>> = {
+  user: "user",
+  assistant: "assistant",
+  model: "assistant",
+  system: "system",
+  developer: "system",
+  tool: "tool",
+  function: "tool",
+};
+
+/** Results of tools are said in the user's role by two of the APIs. */
+function message(role: unknown, parts: readonly Part[]): Message {
+  const named = (typeof role === "string" && Object.hasOwn(ROLES, role) && ROLES[role]) || "user";
+  const isResults = parts.length > 0 && parts.every(({ type }) => type === "tool_result");
+  return { role: named === "user" && isResults ? "tool" : named, parts };
+}
+
+function anthropicMessage(said: unknown): Message {
+  if (!isObject(said)) return unreadMessage(said);
+  return message(said.role, blockParts(said.content));
+}
+
+function chatMessage(said: unknown): Message {
+  if (!isObject(said)) return unreadMessage(said);
+  const { role } = message(said.role, []);
+  const { parts = [] } = chatOf(said, role);
+  return message(role, [...reasoningParts(said), ...parts]);
+}
+
+function reasoningParts(said: JsonObject): readonly Part[] {
+  const text = getString(said, "reasoning_content") ?? getString(said, "reasoning");
+  return text ? [{ type: "reasoning", text }] : [];
+}
+
+/** An item that is not understood is mostly one that the model made. */
+function responsesItem(item: unknown): Message {
+  if (!isObject(item)) return unreadMessage(item);
+  const entry: Mutable<Entry> = emptyEntry(item);
+  readItem(entry, item);
+  if (entry.kind === "message" && entry.role !== null) return message(entry.role, entry.parts);
+  return { role: "assistant", parts: [{ type: "other", native: item }] };
+}
+
+function googleMessage(content: unknown): Message {
+  if (!isObject(content)) return unreadMessage(content);
+  return message(content.role, googleParts(getObjects(content, "parts")));
+}
+
+function unreadMessage(native: unknown): Message {
+  return { role: "user", parts: [{ type: "other", native: native ?? null }] };
+}

@@ -1,0 +1,92 @@
+/** `verbatim proxy`: one line in front of a program, and what people then see. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "vitest";
+import { answerRow, OPUS, promptRow, writeClaude } from "../support/agent-home.ts";
+import { anthropicJson, modelServer, responsesJson } from "../support/model-server.ts";
+import { sessionsIn } from "../wire/recorded-proxy.ts";
+import { CliUser } from "./cli.ts";
+
+/** A program that knows no SDK: prints the answer, and exits with 3. */
+const PROGRAM = `
+const headers = JSON.parse(process.argv[2] ?? "{}");
+const tools = [{ name: "look" }];
+const body = JSON.stringify({ model: "m", tools, messages: [{ role: "user", content: "Hello" }] });
+const url = process.env.ANTHROPIC_BASE_URL + "/v1/messages";
+const answer = await fetch(url, { method: "POST", body, headers });
+console.log((await answer.json()).content?.[0].text, process.env.OPENAI_BASE_URL.includes("127.0.0.1"));
+process.exitCode = 3;
+`;
+
+function program(user: CliUser): string {
+  const path = join(user.cwd, "program.mjs");
+  writeFileSync(path, PROGRAM);
+  return path;
+}
+
+test("a command runs with the proxy's addresses, and its code is the exit code", async () => {
+  const model = await modelServer(() => ({ body: anthropicJson("Hi.") }));
+  const user = new CliUser();
+  const args = ["proxy", "--sign", "--", process.execPath, program(user)];
+  const env = { ANTHROPIC_BASE_URL: model.url };
+  const ran = await user.run(args, { env, isOwnProcess: true });
+  assert.deepEqual([ran.code, ran.stdout], [3, "Hi. true\n"]);
+  assert.match(ran.stderr, /^verbatim: 1 call recorded in /);
+
+  const verified = await user.run(["verify", "last", "--root", user.cwd]);
+  assert.deepEqual([verified.code, verified.stdout.includes("verified: 1 turn")], [0, true]);
+  const [session] = await sessionsIn(user.cwd);
+  assert.deepEqual(session?.said, ["user: Hello", "assistant: Hi."]);
+});
+
+test("the session that Claude Code names is listed once, costed once, and continued later", async () => {
+  const json = anthropicJson("Hi.", { model: OPUS });
+  const { id } = JSON.parse(json);
+  const model = await modelServer(() => ({ body: json }));
+  const user = new CliUser();
+  const named = JSON.stringify({ "x-claude-code-session-id": "s1" });
+  const env = { ANTHROPIC_BASE_URL: model.url };
+  const args = ["proxy", "--", process.execPath, program(user), named];
+  for (const _ of [1, 2]) await user.run(args, { env, isOwnProcess: true });
+  const sessions = await sessionsIn(user.cwd);
+  assert.deepEqual(sessions.map((each) => each.id).sort()[1], "claude-code.s1");
+
+  const at = Date.now();
+  const usage = { input_tokens: 10, output_tokens: 5 };
+  const rows = [promptRow("Hello", { at }), answerRow(id, { at, usage })];
+  writeClaude(user.home, "-home-me-app/s1.jsonl", rows);
+  const { totals } = JSON.parse((await user.run(["usage", "--json"])).stdout);
+  assert.deepEqual([totals.total, totals.agents.length], [15, 1], JSON.stringify(totals));
+  const listed = await user.run(["ls", "--json"]);
+  const ids = listed.stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  assert.equal(ids.filter((row) => row.hooks === "claude-code.s1").length, 1, listed.stdout);
+  assert.ok(!ids.some((row) => row.id === "claude-code.s1"));
+});
+
+test("without a command it prints the addresses and runs until it is stopped", async () => {
+  const user = new CliUser();
+  const ran = await user.run(["proxy", "--to", "ftp://x", "--", "true"]);
+  assert.equal(ran.code, 2);
+  const missing = await user.run(["proxy", "--", "no-such-command"], { isOwnProcess: true });
+  assert.deepEqual([missing.code, missing.stdout], [127, ""]);
+});
+
+test("--to takes all calls to one server", async () => {
+  const model = await modelServer(() => ({ body: responsesJson("Hi.") }));
+  const user = new CliUser();
+  mkdirSync(join(user.cwd, "store"));
+  const script = `fetch(process.env.OPENAI_BASE_URL + "/responses",
+    { method: "POST", body: JSON.stringify({ model: "m", input: "Hello" }) })`;
+  const to = ["--to", `${model.url}/v1`, "--root", "store"];
+  const command = ["--", process.execPath, "-e", script];
+  const ran = await user.run(["proxy", ...to, ...command], { isOwnProcess: true });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(model.calls[0]?.path, "/v1/responses");
+  const [session] = await sessionsIn(join(user.cwd, "store"));
+  assert.deepEqual(session?.said, ["user: Hello", "assistant: Hi."]);
+});
