@@ -50,6 +50,15 @@ test("a conversation over Anthropic's SDK is one session, streamed or not", asyn
   assert.ok(answer.metadata.wire.durationMs >= answer.metadata.wire.firstByteMs);
 });
 
+test("an answer that does not name its model has the one that was asked for", async () => {
+  const model = await modelServer(() => ({ body: anthropicJson("Hi.", { model: undefined }) }));
+  const proxy = await recordedProxy(model.url);
+  await ask(proxy.url, HELLO);
+  await proxy.close();
+  const [session] = await sessionsIn(proxy.root);
+  assert.equal(session?.entries.at(-1).model, "claude-opus-5");
+});
+
 test("both of OpenAI's APIs are recorded over its SDK, streamed or not", async () => {
   const chat = {
     id: "chatcmpl-000000000000000000001",

@@ -63,9 +63,11 @@ export interface AnswerFacts {
   readonly answer: ProviderAnswer | null;
   readonly text: string | null;
   readonly attempt: number;
+  /** Of the request, for providers that do not repeat it. */
+  readonly model: string | null;
 }
 
-export function answerEntry({ message, answer, text, attempt }: AnswerFacts): NewEntry {
+export function answerEntry({ message, answer, text, attempt, model }: AnswerFacts): NewEntry {
   const { status, headers, end, firstByteMs, durationMs, body } = message;
   const requestId = headers["request-id"] ?? headers["x-request-id"];
   const wire = {
@@ -80,7 +82,7 @@ export function answerEntry({ message, answer, text, attempt }: AnswerFacts): Ne
   const error = answer?.error ?? (end === "unreachable" ? UNREACHABLE : null);
   const common = { at, metadata: { wire }, ...(error === null ? {} : { error }) };
   const entry = answer?.entry ?? null;
-  if (entry !== null) return storable({ ...entry, ...common });
+  if (entry !== null) return storable({ ...entry, model: entry.model ?? model, ...common });
   const native = { status, end, ...(error ?? {}) };
   const part =
     error === null

@@ -81,8 +81,8 @@ export class CallRecorder {
     this.#secrets.learn(message.headers);
     const text = await this.#textOf(message.body, message.headers);
     const answer = text === null ? null : readAnswer(api, message.status, text);
-    const { attempt } = conversation;
-    const entry = answerEntry({ message, answer, text, attempt });
+    const { attempt, model } = conversation;
+    const entry = answerEntry({ message, answer, text, attempt, model });
     const { role, parts = [], isPartial, messageId = null } = entry;
     const said = role === "assistant" ? { parts, isWhole: isPartial !== true } : null;
     if (conversation !== this.#unread) this.#conversations.answered(conversation, said, messageId);
