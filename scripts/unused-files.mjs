@@ -1,14 +1,16 @@
 /**
  * Deletes the files that no entry point of the package reaches, which users would install for nothing:
  * three of four type declarations, and the modules that only the command line uses, which are in its
- * bundle. Entry points are those of package.json. In declarations, an import of an optional peer is no
- * error for users who do not have it.
+ * bundle. Entry points are those of package.json. Compiled code loses its comments, except licenses:
+ * declarations have what users read. In these, an import of an optional peer is no error for users who
+ * do not have it.
  *
  *     node scripts/unused-files.mjs <directory with the compiled sources>
  */
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { transformSync } from "esbuild";
 import { entryPoints } from "./entry-points.mjs";
 
 const [, , compiled = "dist"] = process.argv;
@@ -24,7 +26,11 @@ for (const path of filesReached(".d.ts", [])) {
   if (marked !== text) writeFileSync(path, marked);
 }
 // Bundled, or read as a file by what is.
-filesReached(".js", [/^cli\//, /^proof-page\.js$/]);
+for (const path of filesReached(".js", [/^cli\//, /^proof-page\.js$/])) {
+  if (path.startsWith(join(compiled, "cli"))) continue;
+  const options = { target: "esnext", legalComments: "inline" };
+  writeFileSync(path, transformSync(readFileSync(path, "utf8"), options).code);
+}
 
 /**
  * Deletes the files of an ending that are not reached, but for some; returns those that are.

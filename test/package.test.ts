@@ -101,7 +101,7 @@ test("the tarball and the installation are small, and no package has an install 
   const { bytes, warnings } = installed;
   expect(bytes.packed).toBeLessThan(3_500_000);
   expect(bytes.unpacked).toBeLessThan(12_000_000);
-  expect(bytes.installed).toBeLessThan(HAS_SQLITE ? 18_100_000 : 20_100_000);
+  expect(bytes.installed).toBeLessThan(HAS_SQLITE ? 18_000_000 : 20_000_000);
   expect(warnings).not.toMatch(/install-scripts|deprecated|EBADENGINE/);
 
   const list = await readFile(join(user, "node_modules", ".package-lock.json"), "utf8");
