@@ -28,8 +28,8 @@ for (const path of filesReached(".d.ts", [])) {
 // Bundled, or read as a file by what is.
 for (const path of filesReached(".js", [/^cli\//, /^proof-page\.js$/])) {
   if (path.startsWith(join(compiled, "cli"))) continue;
-  const options = { target: "esnext", legalComments: "inline" };
-  writeFileSync(path, transformSync(readFileSync(path, "utf8"), options).code);
+  const code = readFileSync(path, "utf8");
+  writeFileSync(path, transformSync(code, { target: "esnext", legalComments: "inline" }).code);
 }
 
 /**
