@@ -241,7 +241,12 @@ test("wrong calls are refused with a code, and write nothing", async () => {
     saver.put({ configurable }, emptyCheckpoint(), metadata, {});
   await refusal(put({}), "BAD_SETTING");
   await refusal(put({ thread_id: 7 }), "BAD_SETTING");
+  await refusal(put({ thread_id: "t", checkpoint_ns: "__proto__" }), "BAD_SETTING");
   await refusal(saver.putWrites(THREAD, [["a", 1]], "task"), "BAD_SETTING");
+  const place = { configurable: { thread_id: "t", checkpoint_id: "1" } };
+  for (const task of ["", "constructor"]) {
+    await refusal(saver.putWrites(place, [["a", 1]], task), "BAD_SETTING");
+  }
   for (const thread_id of ["..", "a/b", "a\0b"]) await refusal(put({ thread_id }), "BAD_ID");
   assert.deepEqual(await (await openStore({ root: tempDirectory(), dialect: "sdk" })).list(), []);
 });

@@ -1,10 +1,10 @@
 /**
  * VerbatimSaver: a checkpointer of LangGraph whose threads are append-only logs, one for each.
  *
- * - When `put` or `putWrites` resolves, what it was given is durable. Nothing is erased: deleting a
- *   thread is a line of its log.
+ * - When `put` or `putWrites` resolves, its lines are durable. Nothing is erased: deleting a thread
+ *   is a line of its log.
  * - Several processes may use one thread at once: each call first reads the lines that came since.
- * - A value is in the log once, however many checkpoints have it (thread-state.ts).
+ * - What a thread returns is decided by LangGraph's own MemorySaver (thread.ts).
  */
 
 import type { RunnableConfig } from "@langchain/core/runnables";
@@ -14,22 +14,18 @@ import {
   type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
-  maxChannelVersion,
   type PendingWrite,
-  TASKS,
-  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { badArgument, checkData, checkOptions, type OptionKinds } from "../../core/base/choice.ts";
-import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
-import { START } from "../../core/base/offset.ts";
 import type { Native } from "../../core/model/entry.ts";
 import { provideDialect } from "../../dialects/all.ts";
 import { sdk } from "../../dialects/verbatim/sdk-dialect.ts";
 import { SessionPool } from "../../sessions/store/pool.ts";
+import type { Session } from "../../sessions/store/session.ts";
 import { Store, type StoreOptions } from "../../sessions/store/store.ts";
 import { inGroups } from "../history/history.ts";
-import { type Packed, type Snapshot, ThreadState } from "./thread-state.ts";
+import { Thread } from "./thread.ts";
 
 export interface VerbatimSaverOptions
   extends Pick<StoreOptions, "root" | "remember" | "durability" | "sign" | "lockWaitMs"> {
@@ -46,16 +42,14 @@ const OPTIONS: OptionKinds<VerbatimSaverOptions> = {
   serde: "object",
 };
 const DOOR = "langgraph";
-/** What was read of the threads that were used last. */
-const THREADS_MAX = 64;
-/** Older checkpoints keep what is to be sent next with their parent. */
-const SENDS_IN_CHANNELS = 4;
+/** MemorySaver refuses these names, with which a log could no longer be read. */
+const REFUSED_NAMES: readonly string[] = ["__proto__", "constructor", "prototype"];
 
 export class VerbatimSaver extends BaseCheckpointSaver {
   readonly #store: Store;
   readonly #pool: SessionPool;
-  /** The least recently used first. */
-  readonly #states = new Map<string, Promise<ThreadState>>();
+  /** What was read of the sessions in the pool. */
+  readonly #threads = new WeakMap<Session, Thread>();
 
   constructor(options: VerbatimSaverOptions = {}) {
     checkOptions("VerbatimSaver", options, OPTIONS);
@@ -78,34 +72,25 @@ export class VerbatimSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { threadId, ns, checkpointId } = placeIn("getTuple", config);
     if (threadId === undefined) return undefined;
-    const state = await this.#read(threadId);
-    const snapshot =
-      checkpointId === undefined ? state.newestFirst(ns)[0] : state.snapshot(ns, checkpointId);
-    return snapshot && this.#tuple(state, { threadId, ns }, snapshot);
+    const place = configOf(threadId, ns, checkpointId);
+    return this.#use(threadId, ({ memory }) => memory.getTuple(place));
   }
 
   override async *list(
     config: RunnableConfig,
     options: CheckpointListOptions = {},
   ): AsyncGenerator<CheckpointTuple> {
-    const { threadId, checkpointId } = placeIn("list", config);
+    const { threadId } = placeIn("list", config);
     checkData("list", options, "options");
-    const only: unknown = config.configurable?.checkpoint_ns;
-    const before = options.before && placeIn("list", options.before).checkpointId;
-    const filter = Object.entries(options.filter ?? {});
+    if (options.before) placeIn("list", options.before);
     let { limit = Number.POSITIVE_INFINITY } = options;
-    for (const thread of threadId === undefined ? await this.#threads() : [threadId]) {
-      const state = await this.#read(thread);
-      for (const ns of state.namespaces) {
-        if (only !== undefined && ns !== only) continue;
-        for (const snapshot of state.newestFirst(ns)) {
-          if (checkpointId !== undefined && snapshot.checkpoint !== checkpointId) continue;
-          if (before !== undefined && snapshot.checkpoint >= before) continue;
-          const metadata = (await this.#unpack(snapshot.meta)) as Record<string, unknown>;
-          if (!filter.every(([key, value]) => metadata[key] === value)) continue;
-          if (limit-- <= 0) return;
-          yield this.#tuple(state, { threadId: thread, ns }, snapshot);
-        }
+    for (const thread_id of threadId === undefined ? await this.#threadIds() : [threadId]) {
+      if (limit <= 0) return;
+      const memory = await this.#use(thread_id, (thread) => thread.memory);
+      const place = { configurable: { ...config.configurable, thread_id } };
+      for await (const tuple of memory.list(place, { ...options, limit })) {
+        limit--;
+        yield tuple;
       }
     }
   }
@@ -118,22 +103,25 @@ export class VerbatimSaver extends BaseCheckpointSaver {
   ): Promise<RunnableConfig> {
     const { threadId, ns, checkpointId: before } = placeIn("put", config, true);
     checkData("put", checkpoint, "checkpoint");
+    checkData("put", checkpoint.channel_values, "channel values");
     checkData("put", metadata, "metadata");
     checkData("put", newVersions, "new versions");
     const { channel_values, ...others } = checkpoint;
-    const [saved, meta] = [await this.#pack(others), await this.#pack(metadata)];
-    const changed = Object.keys(newVersions).filter((name) => Object.hasOwn(channel_values, name));
-    const packed = await Promise.all(changed.map((name) => this.#pack(channel_values[name])));
-    const state = await this.#read(threadId);
-    const lines: Native[] = [];
-    const values = changed.map((name, at) => {
-      const stored = state.stored(name, packed[at] as Packed, lines);
-      return [name, { version: newVersions[name], ...stored }];
+    const id = filledName("put", "a checkpoint with an id", checkpoint.id);
+    await this.#use(threadId, async (thread, session) => {
+      const lines: Native[] = [];
+      const values: Record<string, object> = {};
+      for (const [channel, version] of Object.entries(newVersions)) {
+        if (!Object.hasOwn(channel_values, channel)) continue;
+        const packed = await thread.pack(channel_values[channel]);
+        values[channel] = { version, ...thread.stored(channel, packed, lines) };
+      }
+      const [saved, meta] = [await thread.pack(others), await thread.pack(metadata)];
+      const place = { ns, checkpoint: id, ...(before !== undefined && { before }) };
+      lines.push({ type: "snapshot", ...place, saved, meta, values });
+      for (const group of inGroups(lines)) await session.appendLines(group);
     });
-    const place = { ns, checkpoint: checkpoint.id, ...(before !== undefined && { before }) };
-    const snapshot = { ...place, saved, meta, values: Object.fromEntries(values) };
-    await this.#append(threadId, [...lines, { type: "snapshot", ...snapshot }]);
-    return configOf({ threadId, ns }, checkpoint.id);
+    return configOf(threadId, ns, id);
   }
 
   override async putWrites(
@@ -142,23 +130,22 @@ export class VerbatimSaver extends BaseCheckpointSaver {
     taskId: string,
   ): Promise<void> {
     const { threadId, ns, checkpointId } = placeIn("putWrites", config, true);
-    if (checkpointId === undefined) {
-      throw badArgument("putWrites", "takes a config with a checkpoint_id");
-    }
+    const checkpoint = filledName("putWrites", "a config with a checkpoint_id", checkpointId);
+    const task = filledName("putWrites", "a task's id", taskId);
     if (!Array.isArray(writes)) throw badArgument("putWrites", "takes its writes as a list");
-    if (typeof taskId !== "string") throw badArgument("putWrites", "takes a task's id as a text");
     if (writes.length === 0) return;
-    const saved = writes.map(async ([channel, value], at) => {
-      return [WRITES_IDX_MAP[channel] ?? at, channel, await this.#pack(value)];
+    await this.#use(threadId, async (thread, session) => {
+      const packed = writes.map(async ([channel, value]) => [channel, await thread.pack(value)]);
+      const line = { type: "writes", ns, checkpoint, task, writes: await Promise.all(packed) };
+      await session.appendLines([line]);
     });
-    const place = { ns, checkpoint: checkpointId, task: taskId };
-    await this.#append(threadId, [{ type: "writes", ...place, writes: await Promise.all(saved) }]);
   }
 
   /** Nothing of the thread is returned any more; its log keeps it. */
   override async deleteThread(threadId: string): Promise<void> {
-    if ((await this.#read(threadId)).isEmpty) return;
-    await this.#append(threadId, [{ type: "clear" }]);
+    await this.#use(threadId, async ({ isEmpty }, session) => {
+      if (!isEmpty) await session.appendLines([{ type: "clear" }]);
+    });
   }
 
   /** Closes all logs. Not needed for durability. */
@@ -167,134 +154,52 @@ export class VerbatimSaver extends BaseCheckpointSaver {
     await this.#store.close();
   }
 
-  async #append(threadId: string, lines: readonly Native[]): Promise<void> {
-    await this.#pool.with(this.sessionName(threadId), async (session) => {
-      for (const group of inGroups(lines)) await session.appendLines(group);
+  /** Runs `use` on a thread as its log has it now. */
+  #use<T>(threadId: string, use: (thread: Thread, session: Session) => T | Promise<T>): Promise<T> {
+    return this.#pool.with(this.sessionName(threadId), async (session) => {
+      const thread = this.#threads.get(session) ?? new Thread(threadId, this.serde);
+      this.#threads.set(session, thread);
+      await thread.read(session);
+      return use(thread, session);
     });
   }
 
-  async #threads(): Promise<string[]> {
+  async #threadIds(): Promise<string[]> {
     const ids = (await this.#store.list()).map(({ id }) => id);
-    return ids
-      .filter((id) => id.startsWith(`${DOOR}/`))
-      .map((id) => id.slice(DOOR.length + 1))
-      .sort();
-  }
-
-  /** The state of a thread after the last line of its log. */
-  #read(threadId: string): Promise<ThreadState> {
-    const id = this.sessionName(threadId);
-    const before = this.#states.get(id) ?? Promise.resolve(new ThreadState());
-    const state = before.then((known) => this.#continued(id, known));
-    this.#states.delete(id);
-    this.#states.set(id, state);
-    const drop = () => this.#states.get(id) === state && this.#states.delete(id);
-    state.catch(drop); // The next reading begins again.
-    for (const [oldest] of this.#states) {
-      if (this.#states.size <= THREADS_MAX) break;
-      this.#states.delete(oldest);
-    }
-    return state;
-  }
-
-  async #continued(id: string, state: ThreadState): Promise<ThreadState> {
-    const session = this.#store.session(id);
-    try {
-      for await (const { native, end } of session.entries({ from: state.end })) {
-        state.add(native);
-        state.end = end;
-      }
-      return state;
-    } catch (cause) {
-      if (!(cause instanceof VerbatimError) || cause.code !== "LOG_NOT_FOUND") throw cause;
-      return state.end === START ? state : new ThreadState();
-    } finally {
-      await session.release();
-    }
-  }
-
-  async #tuple(
-    state: ThreadState,
-    thread: ThreadPlace,
-    snapshot: Snapshot,
-  ): Promise<CheckpointTuple> {
-    const { checkpoint: id, before } = snapshot;
-    const checkpoint = (await this.#unpack(snapshot.saved)) as Checkpoint;
-    const stored = Object.entries(checkpoint.channel_versions).flatMap(([channel, version]) => {
-      const value = state.value(thread.ns, snapshot, channel, version);
-      return value === null ? [] : [[channel, value] as const];
-    });
-    const values = stored.map(async ([channel, value]) => [channel, await this.#unpack(value)]);
-    checkpoint.channel_values = Object.fromEntries(await Promise.all(values));
-    if (checkpoint.v < SENDS_IN_CHANNELS && before !== undefined) {
-      await this.#addSends(checkpoint, state, thread.ns, before);
-    }
-    const writes = state.writes(thread.ns, id).map(async ({ task, channel, saved }) => {
-      return [task, channel, await this.#unpack(saved)] as [string, string, unknown];
-    });
-    return {
-      config: configOf(thread, id),
-      checkpoint,
-      metadata: (await this.#unpack(snapshot.meta)) as CheckpointMetadata,
-      pendingWrites: await Promise.all(writes),
-      ...(before !== undefined && { parentConfig: configOf(thread, before) }),
-    };
-  }
-
-  /** What older versions of LangGraph kept as writes of the parent, as the channel that it is now. */
-  async #addSends(
-    checkpoint: Checkpoint,
-    state: ThreadState,
-    ns: string,
-    parent: string,
-  ): Promise<void> {
-    const sends = state.writes(ns, parent).filter(({ channel }) => channel === TASKS);
-    checkpoint.channel_values[TASKS] = await Promise.all(
-      sends.map(({ saved }) => this.#unpack(saved)),
-    );
-    const versions = Object.values(checkpoint.channel_versions);
-    checkpoint.channel_versions[TASKS] =
-      versions.length > 0 ? maxChannelVersion(...versions) : this.getNextVersion(0);
-  }
-
-  async #pack(value: unknown): Promise<Packed> {
-    const [as, bytes] = await this.serde.dumpsTyped(value);
-    if (as === "json") return { json: JSON.parse(new TextDecoder().decode(bytes)) };
-    return { as, base64: Buffer.from(bytes).toString("base64") };
-  }
-
-  #unpack(packed: Packed): Promise<unknown> {
-    if ("json" in packed) return this.serde.loadsTyped("json", JSON.stringify(packed.json));
-    return this.serde.loadsTyped(packed.as, new Uint8Array(Buffer.from(packed.base64, "base64")));
+    const ofDoor = ids.filter((id) => id.startsWith(`${DOOR}/`));
+    return ofDoor.map((id) => id.slice(DOOR.length + 1)).sort();
   }
 }
 
-interface ThreadPlace {
-  readonly threadId: string;
-  readonly ns: string;
+function configOf(threadId: string, ns: string, checkpointId: string | undefined): RunnableConfig {
+  const names = { thread_id: threadId, checkpoint_ns: ns };
+  return { configurable: { ...names, ...(checkpointId && { checkpoint_id: checkpointId }) } };
 }
 
-function configOf({ threadId, ns }: ThreadPlace, checkpointId: string): RunnableConfig {
-  const names = { thread_id: threadId, checkpoint_ns: ns, checkpoint_id: checkpointId };
-  return { configurable: names };
-}
-
-interface ConfigPlace<Thread = string> {
-  readonly threadId: Thread;
+interface Place<ThreadId = string> {
+  readonly threadId: ThreadId;
   readonly ns: string;
   readonly checkpointId: string | undefined;
 }
 
-function placeIn(of: string, config: RunnableConfig): ConfigPlace<string | undefined>;
-function placeIn(of: string, config: RunnableConfig, isThread: true): ConfigPlace;
-function placeIn(of: string, config: RunnableConfig, isThread = false): ConfigPlace<unknown> {
+function placeIn(of: string, config: RunnableConfig): Place<string | undefined>;
+function placeIn(of: string, config: RunnableConfig, hasThread: true): Place;
+function placeIn(of: string, config: RunnableConfig, hasThread = false): Place<unknown> {
   checkData(of, config, "config");
   const { thread_id, checkpoint_ns, checkpoint_id } = config.configurable ?? {};
-  const isText = (value: unknown) => value === undefined || typeof value === "string";
-  if (![thread_id, checkpoint_ns, checkpoint_id].every(isText)) {
+  if (![thread_id, checkpoint_ns, checkpoint_id].every((name = "") => isName(name))) {
     throw badArgument(of, "takes thread_id, checkpoint_ns and checkpoint_id as texts");
   }
-  if (isThread && !thread_id) throw badArgument(of, "takes a config with a thread_id");
+  if (hasThread) filledName(of, "a config with a thread_id", thread_id);
   const checkpointId = checkpoint_id || undefined;
   return { threadId: thread_id || undefined, ns: checkpoint_ns ?? "", checkpointId };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && !REFUSED_NAMES.includes(value);
+}
+
+function filledName(of: string, what: string, value: unknown): string {
+  if (!isName(value) || value === "") throw badArgument(of, `takes ${what}`);
+  return value;
 }
