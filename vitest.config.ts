@@ -27,17 +27,20 @@ const OWN_PROCESS = [
 /** A listener on the process that the file does not remove. */
 const LISTENS = /\bprocess\.(on|once)\((?!.*\bprocess\.off\()/s;
 
+/** In a browser: what a page does next depends on more than we control. */
+const IN_BROWSER = join("test", "e2e", "/");
+const BROWSER = "test/e2e/**/*.test.ts";
+
 const alone = FOLDERS.flatMap((folder) =>
   readdirSync(join(import.meta.dirname, folder), { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".test.ts"))
     .map((path) => join(folder, path)),
 ).filter((path) => {
+  if (path.startsWith(IN_BROWSER)) return false; // There it is the page's globals.
   const text = readFileSync(join(import.meta.dirname, path), "utf8");
   return [...OWN_PROCESS, LISTENS].some((sign) => sign.test(text));
 });
 
-/** In a browser: what a page does next depends on more than we control. */
-const BROWSER = "test/e2e/**/*.test.ts";
 /** What does not depend on Node's version: documentation, package, sources. */
 const FILES = [
   "test/{architecture,bench-paths,containers,docs-*,formats,guides}.test.ts",
@@ -58,6 +61,8 @@ const each = {
   // Of some ten thousand commands that the tests run, one may never end: Node can deadlock as it
   // shuts down (nodejs/node#54918). Only a test that such a command fails is repeated.
   retry: { count: 1, condition: /^verbatim .* hangs\. / },
+  // Each project would transform the sources again. In node_modules, by content and lock file.
+  experimental: { fsModuleCache: true },
 };
 
 const shared = {
@@ -77,7 +82,7 @@ export default defineConfig({
     projects: [
       { test: { ...each, name: "alone", include: alone } },
       { test: { ...each, ...shared, name: "browser", include: [BROWSER], retry: 1 } },
-      { test: { ...each, ...shared, name: "files", include: FILES } },
+      { test: { ...each, ...shared, name: "files", include: FILES, exclude: alone } },
       {
         test: {
           ...each,

@@ -71,6 +71,16 @@ test("a failed test is printed with the command that repeats it, once per file",
   assert.deepEqual(stdout.split(command).length, 2, stdout);
 });
 
+test("a file with browser tests runs once, among them", () => {
+  const projects = config.test?.projects as { test: { name: string; include: string[] } }[];
+  const alone = projects.find(({ test }) => test.name === "alone")?.test.include ?? [];
+  assert.ok(alone.includes("test/signing/checklist.test.ts"), "some files run alone");
+  assert.deepEqual(
+    alone.filter((path) => path.startsWith("test/e2e/")),
+    [],
+  );
+});
+
 test("only browser tests, and commands that hang by a fault of Node, are tried twice", () => {
   const projects = config.test?.projects as { test: { name: string; retry: unknown } }[];
   const hangs = { count: 1, condition: /^verbatim .* hangs\. / };
