@@ -25,12 +25,16 @@ export interface Imports {
 const DEEPER = /\b(?:import|require)\s*\(|^[ \t]*(?:export |declare )*(?:module|namespace)\b/m;
 const SPECIFIER = /(?:\bfrom|^[ \t]*import)\s*(["'])[^"'\n]*\1/gm;
 
+/** The source up to its last import: parsing the rest of each file would take most of the time. */
+export function untilLastImport(source: string): string {
+  const last = [...source.matchAll(SPECIFIER)].at(-1);
+  return source.slice(0, last ? last.index + last[0].length : 0);
+}
+
 export function findImports(path: string, source: string): Imports {
   const isDeep = DEEPER.test(source);
-  // Parsing the rest of each file would take most of the time.
-  const last = [...source.matchAll(SPECIFIER)].at(-1);
-  const end = isDeep ? source.length : last ? last.index + last[0].length : 0;
-  const file = ts.createSourceFile(path, source.slice(0, end), ts.ScriptTarget.ES2023);
+  const parsed = isDeep ? source : untilLastImport(source);
+  const file = ts.createSourceFile(path, parsed, ts.ScriptTarget.ES2023);
   const imports: Import[] = [];
   const unreadable: string[] = [];
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { untilLastImport } from "./imports.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -60,7 +61,8 @@ function read(path: string): SourceFile {
 
 /** Static imports are statements at the top of a file. */
 function importedBy(path: string, source: string): string[] {
-  return ts.createSourceFile(path, source, ts.ScriptTarget.ES2023).statements.flatMap((each) => {
+  const file = ts.createSourceFile(path, untilLastImport(source), ts.ScriptTarget.ES2023);
+  return file.statements.flatMap((each) => {
     if (!ts.isImportDeclaration(each) && !ts.isExportDeclaration(each)) return [];
     const isType = ts.isImportDeclaration(each)
       ? each.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword

@@ -33,7 +33,15 @@ const OPTIONS: ts.CompilerOptions = {
   noEmit: true,
 };
 
+let published: Published | null = null;
+
+/** Compiled once: it takes seconds. */
 export function publishedDoors(): Published {
+  published ??= readDeclarations();
+  return published;
+}
+
+function readDeclarations(): Published {
   if (!isBuilt()) throw new Error("dist is older than src; run `node scripts/setup.mjs` first");
   const paths = declaredDoors().map(({ specifier, source }) => ({
     specifier,
