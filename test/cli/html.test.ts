@@ -214,7 +214,9 @@ test("a session far larger than memory can be shown as a page", async () => {
     writeSync(log, asLines(...lines));
   }
   const env = { NODE_OPTIONS: "--max-old-space-size=32" };
-  const { code, stderr } = await user.run(["export", "hello-1", "--output", "page.html"], { env });
+  const options = { env, stuckAfterMs: 300_000 };
+  const args = ["export", "hello-1", "--output", "page.html"];
+  const { code, stderr } = await user.run(args, options);
 
   assert.equal(code, 0, stderr.slice(-2000));
   assert.ok(statSync(join(user.cwd, "page.html")).size > 64 * 1024 * 1024);

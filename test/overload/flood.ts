@@ -31,6 +31,15 @@ const TYPE = { "Content-Type": "text/plain" };
 /** After so many answers of the server without a change, it has done what it can. */
 const STILL = 10;
 
+const HOUR_MS = 3_600_000;
+/** Limits that a slow machine would exceed: an append waits as long as the test needs. */
+const PATIENT: Partial<ServeOptions> = {
+  headersTimeoutMs: HOUR_MS,
+  requestTimeoutMs: HOUR_MS,
+  keepAliveTimeoutMs: HOUR_MS,
+  stalledMs: HOUR_MS,
+};
+
 /** What a server promises under any load. */
 export type Promised =
   | ("answers" | "works" | "refuses" | "says when" | "memory" | "recovers")
@@ -135,7 +144,7 @@ class Flooded {
   ): Promise<Flooded> {
     const slow: SlowServer = {
       batchRequestsMax: BATCH,
-      options: { port: 0, dataDirectory: tempDirectory(), ...options },
+      options: { port: 0, dataDirectory: tempDirectory(), ...PATIENT, ...options },
     };
     const program = await compiledText('import "./test/overload/slow-server.ts";', mutation);
     const child = startCompiled(program, JSON.stringify(slow));

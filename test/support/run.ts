@@ -91,7 +91,11 @@ function directoryOfRun(parent: string, name: string): string {
   for (const other of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${name}-(\\d+)-\\w+$`).exec(other) ?? [];
     if (pid === undefined || isAlive(Number(pid))) continue;
-    rmSync(join(parent, other), { recursive: true, force: true });
+    try {
+      rmSync(join(parent, other), { recursive: true, force: true });
+    } catch {
+      // A killed test left a disk of its own mounted there. It only takes space.
+    }
   }
   return mkdtempSync(join(parent, `${name}-${String(process.pid).padStart(7, "0")}-`));
 }
