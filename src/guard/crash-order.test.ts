@@ -80,6 +80,24 @@ test("a copy is synced before the journal says that its source was rewritten", a
   assert.deepEqual(user.happened(), ["began", "source_rewritten", "began"]);
 });
 
+test("each version of a document is synced, the first with its directory", async () => {
+  const files = new WatchedFiles();
+  const user = new GuardedUser({ dialect: "gemini-cli", host: files.host });
+  const name = "session-2026-01-01T10-00-1234.json";
+  const write = (type: string, ageMs: number) => {
+    const messages = [{ id: "m1", type, content: "text" }];
+    const document = JSON.stringify({ sessionId: "1234", lastUpdated: ageMs, messages });
+    user.write(`tmp/abc/chats/${name}`, document, Date.now() - ageMs);
+  };
+  write("user", 9000);
+  await user.pass();
+  assertOrder(files.calls, ["sync", `${name}.versions`], ["syncDirectory", "chats"]);
+  files.calls.length = 0;
+  write("gemini", 8000);
+  await user.pass();
+  assert.equal(files.made("sync", `${name}.versions`).length, 1);
+});
+
 test("an event that the disk did not take is recorded by the next scan", async () => {
   const files = new WatchedFiles();
   const user = new GuardedUser({ host: files.host });

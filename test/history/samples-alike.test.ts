@@ -61,7 +61,7 @@ function userWithSamples(): { user: CliUser; roots: readonly string[] } {
 }
 
 async function clientOf(roots: readonly string[]): Promise<VerbatimClient> {
-  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 20_000, listWaitMs: 20_000 };
+  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 300_000, listWaitMs: 300_000 };
   const server = await startTestServer({ roots, sessions });
   return browserClient(server.url, linkOf(server.running));
 }

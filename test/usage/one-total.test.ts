@@ -121,7 +121,7 @@ async function served(home: string) {
   onTestFinished(() => {
     process.env.HOME = before;
   });
-  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 20_000, listWaitMs: 20_000 };
+  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 300_000, listWaitMs: 300_000 };
   const server = await startTestServer({ roots: "found", sessions });
   return browserClient(server.url, linkOf(server.running));
 }

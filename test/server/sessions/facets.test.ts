@@ -40,7 +40,7 @@ function listOf(roots: readonly string[]) {
     roots,
     cwd: "/",
     nowMs: Date.now,
-    limits: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 20_000 },
+    limits: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 300_000 },
     onFault: (what, cause) => assert.fail(`${what}: ${cause}`),
     catalogPath: join(tempDirectory(), "catalog.db"),
   });

@@ -190,7 +190,7 @@ test("an unreadable session is counted, and logged once", async () => {
     host: files.host,
     roots: [root],
     cwd: root,
-    limits: { ...SESSION_LIMITS, freshMs: 0 },
+    limits: { ...SESSION_LIMITS, freshMs: 0, listWaitMs: 60_000 },
     nowMs: Date.now,
     onFault: (what) => faults.push(what),
     catalogPath: join(user.home, "catalog.db"),

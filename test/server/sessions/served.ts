@@ -21,8 +21,8 @@ export async function serveSessions(
   const sessions: SessionLimits = {
     ...SESSION_LIMITS,
     freshMs: 0,
-    listWaitMs: 20_000,
-    searchWaitMs: 20_000,
+    listWaitMs: 300_000,
+    searchWaitMs: 300_000,
     ...limits,
   };
   const server = await startTestServer({ roots, sessions, ...options });

@@ -38,7 +38,7 @@ function homeOf(): string {
 }
 
 async function served(roots: "found" | readonly string[] = "found"): Promise<VerbatimClient> {
-  const waits = { usageWaitMs: 20_000, searchWaitMs: 20_000, listWaitMs: 20_000 };
+  const waits = { usageWaitMs: 300_000, searchWaitMs: 300_000, listWaitMs: 300_000 };
   const sessions = { ...SESSION_LIMITS, freshMs: 0, ...waits };
   const server = await startTestServer({ roots, sessions });
   return browserClient(server.url, linkOf(server.running));

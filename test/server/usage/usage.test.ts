@@ -31,7 +31,7 @@ function homeOf(): string {
 }
 
 async function served(limits: Partial<typeof SESSION_LIMITS> = {}): Promise<VerbatimClient> {
-  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 20_000, ...limits };
+  const sessions = { ...SESSION_LIMITS, freshMs: 0, usageWaitMs: 300_000, ...limits };
   const server = await startTestServer({ roots: "found", sessions });
   return browserClient(server.url, linkOf(server.running));
 }
@@ -273,7 +273,7 @@ test("a server with chosen directories counts these only, in a ledger of its own
   await (await served()).usage(utc);
   const project = join(home, "project");
   execFileSync("mkdir", ["-p", join(project, ".ai/threads")]);
-  const sessions = { ...SESSION_LIMITS, usageWaitMs: 20_000 };
+  const sessions = { ...SESSION_LIMITS, usageWaitMs: 300_000 };
   const server = await startTestServer({ roots: [project], sessions });
   const report = (await (await fetch(`${server.url}/v1/usage`)).json()) as UsageReport;
   assert.deepEqual([report.total.responses, report.sessions.length], [0, 0]);
