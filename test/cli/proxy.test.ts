@@ -90,3 +90,52 @@ test("--to takes all calls to one server", async () => {
   const [session] = await sessionsIn(join(user.cwd, "store"));
   assert.deepEqual(session?.said, ["user: Hello", "assistant: Hi."]);
 });
+
+test("a command is replayed without a server, from a session that was recorded with --raw", async () => {
+  let count = 0;
+  const model = await modelServer(() => ({ body: anthropicJson(`Answer ${++count}.`) }));
+  const user = new CliUser();
+  const command = ["--", process.execPath, program(user)];
+  const env = { ANTHROPIC_BASE_URL: model.url };
+  const how = { env, isOwnProcess: true };
+  await user.run(["proxy", ...command], how);
+  const refused = await user.run(["proxy", "--replay", "last", ...command]);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /no calls as they were: record it with verbatim proxy --raw/);
+
+  const first = await user.run(["proxy", "--raw", "--sign", ...command], how);
+  const again = await user.run(["proxy", "--replay", "last", ...command], { isOwnProcess: true });
+  assert.deepEqual([again.code, again.stdout], [first.code, first.stdout]);
+  assert.match(again.stderr, /1 call taken by the replay/);
+  assert.equal(model.calls.length, 2);
+  const verified = await user.run(["verify", "last", "--root", user.cwd]);
+  assert.equal(verified.code, 0);
+  const live = ["--replay", "last", "--live-after", "0"];
+  assert.equal((await user.run(["proxy", ...live, ...command], how)).stdout, "Answer 3. true\n");
+});
+
+test("replay options that do not fit together are refused", async () => {
+  const user = new CliUser();
+  for (const [args, why] of [
+    [["--live-after", "1"], /name its session with --replay/],
+    [["--replay", "last", "--raw"], /records nothing/],
+    [["--replay", "last", "--sign"], /records nothing/],
+  ] as const) {
+    const { code, stderr } = await user.run(["proxy", ...args, "--", "true"]);
+    assert.equal(code, 2);
+    assert.match(stderr, why);
+  }
+});
+
+test("if nothing can be recorded, the command goes on, and stderr says so once", async () => {
+  const model = await modelServer(() => ({ body: anthropicJson("Hi.") }));
+  const user = new CliUser();
+  writeFileSync(join(user.cwd, ".verbatim"), "no directory");
+  const twice = `const { ANTHROPIC_BASE_URL: url } = process.env;
+    for (const n of [1, 2]) await (await fetch(url + "/v1/messages",
+      { method: "POST", body: JSON.stringify({ messages: [{ role: "user", content: "Hi" + n }] }) })).text();`;
+  const args = ["proxy", "--", process.execPath, "--input-type=module", "-e", twice];
+  const ran = await user.run(args, { env: { ANTHROPIC_BASE_URL: model.url }, isOwnProcess: true });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal(ran.stderr.split("calls are not recorded, and go on").length, 2, ran.stderr);
+});

@@ -15,9 +15,14 @@ export interface RecordedSession {
   readonly said: readonly string[];
 }
 
-export async function recordedProxy(upstream: string, root = tempDirectory(), prefix = "") {
+export async function recordedProxy(
+  upstream: string,
+  root = tempDirectory(),
+  prefix = "",
+  options: { raw?: boolean } = {},
+) {
   const problems: string[] = [];
-  const choices = { root, sign: false, durability: "os" } as const;
+  const choices = { root, sign: false, durability: "os", raw: options.raw ?? false } as const;
   const recorder = await startRecorder(choices, (problem) => problems.push(problem));
   const upstreams = new Map([[prefix, new URL(upstream)]]);
   const proxy = await startProxy({ upstreams, port: 0, sink: recorder.sink });

@@ -87,6 +87,12 @@ export const proxy: CliCommand = {
       summary: "a server with one of their APIs, in the place of the three providers",
     },
     { flags: "--port <n>", summary: "port on 127.0.0.1; default: a free one" },
+    { flags: "--raw", summary: "also keep requests and answers as they were, for --replay" },
+    {
+      flags: "--replay <session>",
+      summary: "answer from a session recorded with --raw: no network, no key",
+    },
+    { flags: "--live-after <n>", summary: "replay n calls, then go on with the provider" },
     { flags: "--root <dir>", summary: "the project; default: current directory" },
     {
       flags: "--durability <level>",
@@ -105,6 +111,8 @@ export const proxy: CliCommand = {
     "verbatim proxy --sign -- claude",
     "verbatim proxy --port 4439",
     "verbatim proxy --to http://localhost:11434/v1 -- python agent.py",
+    "verbatim proxy --raw -- python agent.py",
+    "verbatim proxy --replay last -- python agent.py",
   ],
 
   run: async (run) => (await import("./proxy.ts")).runProxy(run),

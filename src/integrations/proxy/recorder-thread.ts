@@ -7,8 +7,8 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { CallMessage, CallSink } from "../wire/call.ts";
-import { openRecorder, type RecorderChoices } from "./open-recorder.ts";
+import type { CallSink } from "../wire/call.ts";
+import { messageOf, openRecorder, type RecorderChoices } from "./open-recorder.ts";
 
 export interface RecorderThread {
   readonly sink: CallSink;
@@ -16,13 +16,8 @@ export interface RecorderThread {
   close(): Promise<void>;
 }
 
-/** From the worker: the message of an order is recorded, or recording failed. */
-export type WorkerReply = { readonly recorded: number } | { readonly problem: string };
-/** To the worker; without a message: close. */
-export interface WorkerOrder {
-  readonly order: number;
-  readonly message: CallMessage | null;
-}
+/** From the worker: the next message is recorded, or recording failed, in words. */
+export type WorkerReply = "recorded" | { readonly problem: string };
 
 /** In constants: a bundler would copy this file alone. */
 const HERE = import.meta.url;
@@ -34,56 +29,37 @@ export async function startRecorder(
   onProblem: (problem: string) => void,
 ): Promise<RecorderThread> {
   const path = URL.canParse(WORKER_NAME, HERE) ? fileURLToPath(new URL(WORKER_NAME, HERE)) : "";
-  if (existsSync(path))
-    return new WorkerThread(new Worker(path, { workerData: choices }), onProblem);
+  if (existsSync(path)) return workerThread(new Worker(path, { workerData: choices }), onProblem);
   const recorder = await openRecorder(choices, onProblem);
   return { sink: (message) => recorder.take(message), close: () => recorder.close() };
 }
 
-class WorkerThread implements RecorderThread {
-  readonly #worker: Worker;
-  readonly #open = new Map<number, () => void>();
-  readonly #ended: Promise<void>;
-  #orders = 0;
-  #hasEnded = false;
-
-  constructor(worker: Worker, onProblem: (problem: string) => void) {
-    this.#worker = worker;
-    worker.on("message", (reply: WorkerReply) => {
-      if ("problem" in reply) onProblem(reply.problem);
-      else if ("recorded" in reply) this.#settle(reply.recorded);
+function workerThread(worker: Worker, onProblem: (problem: string) => void): RecorderThread {
+  /** The worker takes messages in their order. */
+  const waiting: (() => void)[] = [];
+  let hasEnded = false;
+  worker.on("message", (reply: WorkerReply) => {
+    if (reply === "recorded") waiting.shift()?.();
+    else onProblem(reply.problem);
+  });
+  worker.on("error", (cause) => onProblem(messageOf(cause)));
+  const ended = new Promise<void>((resolve) => {
+    worker.on("exit", () => {
+      hasEnded = true;
+      for (const settle of waiting.splice(0)) settle();
+      resolve();
     });
-    worker.on("error", (cause) =>
-      onProblem(cause instanceof Error ? cause.message : String(cause)),
-    );
-    this.#ended = new Promise((resolve) => {
-      worker.on("exit", () => {
-        this.#hasEnded = true;
-        for (const order of this.#open.keys()) this.#settle(order);
-        resolve();
-      });
-    });
-  }
-
-  readonly sink: CallSink = (message) => {
-    if (this.#hasEnded) return Promise.resolve();
-    const order = ++this.#orders;
-    const { body } = message;
-    return new Promise((resolve) => {
-      this.#open.set(order, resolve);
-      const sent: WorkerOrder = { order, message };
-      this.#worker.postMessage(sent, body === null ? [] : [body.buffer as ArrayBuffer]);
-    });
+  });
+  return {
+    async sink(message) {
+      if (hasEnded) return;
+      const { body } = message;
+      worker.postMessage(message, body === null ? [] : [body.buffer as ArrayBuffer]);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+    },
+    async close() {
+      if (!hasEnded) worker.postMessage(null);
+      await ended;
+    },
   };
-
-  async close(): Promise<void> {
-    const sent: WorkerOrder = { order: 0, message: null };
-    if (!this.#hasEnded) this.#worker.postMessage(sent);
-    await this.#ended;
-  }
-
-  #settle(order: number): void {
-    this.#open.get(order)?.();
-    this.#open.delete(order);
-  }
 }

@@ -97,6 +97,7 @@ export class StoreSessions implements CallSessions {
 /** Adds what an entry says; returns how many messages the conversation has. */
 function restored(conversation: Conversation, entry: StoredEntry, length: number): number {
   const wire = wireMarkIn(entry.metadata);
+  conversation.raw.restore(wire?.pieces ?? []);
   if (wire?.system !== undefined) conversation.systems.push(wire.system);
   if (wire?.tools !== undefined) conversation.tools = wire.tools;
   conversation.hasTools ||= wire?.tools !== undefined;

@@ -14,7 +14,7 @@ import { OpenAIMessage } from "../../sessions/capture/openai.ts";
 import { SseReader } from "../../sessions/capture/sse.ts";
 import type { JsonObject } from "../../sessions/capture/wire.ts";
 import { BODY_BYTES_MAX } from "./body.ts";
-import type { ProviderApi } from "./provider-api.ts";
+import { type ProviderApi, parsedJson } from "./provider-api.ts";
 
 export interface ProviderAnswer {
   /** Null: no message, or none that is understood. */
@@ -79,7 +79,7 @@ function errorOf(event: JsonObject, { details }: VerbatimError) {
 
 function eventsIn(api: ProviderApi, provider: Provider, text: string): JsonObject[] | null {
   if (/^\s*(?:event|data|id|retry)?:/.test(text)) return streamedEvents(provider, text);
-  const body = parsed(text);
+  const body = parsedJson(text);
   // Gemini streams a list, unless it is asked for events.
   if (Array.isArray(body)) return body.filter(isObject);
   if (!isObject(body)) return null;
@@ -93,7 +93,7 @@ function streamedEvents(provider: Provider, text: string): JsonObject[] {
   sse.end();
   const events: JsonObject[] = [];
   for (let data = sse.next(); data !== undefined; data = sse.next()) {
-    const event = parsed(data);
+    const event = parsedJson(data);
     if (isObject(event)) events.push(event);
   }
   return events;
@@ -129,11 +129,3 @@ const WHOLE: Readonly<Record<ProviderApi, (body: JsonObject) => JsonObject[]>> =
   },
   gemini: (body) => [body],
 };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The caller records that it is not understood.
-  }
-}

@@ -8,9 +8,10 @@
 
 import type { NewEntry, Part } from "../../core/model/entry.ts";
 import { checkedEntry, refuseNamedFiles } from "../../core/model/entry-check.ts";
+import type { RawMark } from "../../core/model/wire-mark.ts";
 import type { ProviderAnswer } from "./answer.ts";
 import type { CallAnswer, CallRequest } from "./call.ts";
-import { markOf, type Placement } from "./conversations.ts";
+import { markOf, type Placement, systemMark } from "./conversations.ts";
 import type { ModelRequest } from "./provider-api.ts";
 
 /** How much is kept of a body that is not understood. */
@@ -25,7 +26,7 @@ export function requestEntries(
   const at = new Date(atMs).toISOString();
   const entries: NewEntry[] = [];
   if (isNewSystem) {
-    const metadata = { wire: { system: markOf(request.system) } };
+    const metadata = { wire: { system: systemMark(request) } };
     entries.push({ kind: "message", role: "system", at, parts: request.system, metadata });
   }
   if (hasNewTools) {
@@ -50,10 +51,10 @@ export function requestEntries(
 
 /** A request that is not understood. */
 export function unreadRequest(
-  { atMs, api, body, path }: CallRequest,
+  { atMs, api, body, target }: Pick<CallRequest, "atMs" | "api" | "body" | "target">,
   text: string | null,
 ): NewEntry {
-  const facts = { type: "unread_request", api, path };
+  const facts = { type: "unread_request", api, path: target };
   const at = new Date(atMs).toISOString();
   return storable({ kind: "other", at, parts: [unread(facts, body, text)] });
 }
@@ -65,9 +66,11 @@ export interface AnswerFacts {
   readonly attempt: number;
   /** Of the request, for providers that do not repeat it. */
   readonly model: string | null;
+  readonly raw: RawMark | null;
 }
 
-export function answerEntry({ message, answer, text, attempt, model }: AnswerFacts): NewEntry {
+export function answerEntry(facts: AnswerFacts): NewEntry {
+  const { message, answer, text, attempt, model, raw } = facts;
   const { status, headers, end, firstByteMs, durationMs, body } = message;
   const requestId = headers["request-id"] ?? headers["x-request-id"];
   const wire = {
@@ -77,6 +80,7 @@ export function answerEntry({ message, answer, text, attempt, model }: AnswerFac
     ...(requestId === undefined ? {} : { requestId }),
     ...(attempt > 1 ? { attempt } : {}),
     ...(end === "whole" ? {} : { end }),
+    ...(raw === null ? {} : { raw }),
   };
   const at = new Date(message.atMs).toISOString();
   const error = answer?.error ?? (end === "unreachable" ? UNREACHABLE : null);

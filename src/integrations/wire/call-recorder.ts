@@ -6,24 +6,31 @@
  *   session, or the one that is read again, gets what is missing.
  */
 
+import type { NewEntry } from "../../core/model/entry.ts";
+import type { RawMark } from "../../core/model/wire-mark.ts";
 import { readAnswer } from "./answer.ts";
-import { bodyText, type Headers, Secrets } from "./body.ts";
+import { type BodyTexts, bodyTexts, type Headers, Secrets } from "./body.ts";
 import type { CallAnswer, CallMessage, CallRequest } from "./call.ts";
 import { answerEntry, requestEntries, unreadRequest } from "./call-entries.ts";
 import { type CallSessions, groupOf } from "./call-sessions.ts";
 import { type Conversation, type Conversations, newConversation } from "./conversations.ts";
-import { type ProviderApi, readRequest } from "./provider-api.ts";
+import { type ProviderApi, parsedJson, readRequest } from "./provider-api.ts";
+import { piecesOf, withPieces } from "./raw.ts";
 
 interface OpenCall {
   readonly conversation: Conversation;
   readonly api: ProviderApi;
   readonly agent: string;
+  /** Null: calls are not recorded as they were, or this one was too large. */
+  readonly raw: Pick<RawMark, "run" | "target" | "request"> | null;
 }
 
 export class CallRecorder {
   readonly #conversations: Conversations;
   readonly #sessions: CallSessions;
   readonly #onProblem: (cause: unknown) => void;
+  /** Named in calls that are recorded as they were; null: they are not. */
+  readonly #run: string | null;
   readonly #secrets = new Secrets();
   readonly #calls = new Map<number, OpenCall>();
   /** Requests that are not understood have one session. */
@@ -35,10 +42,12 @@ export class CallRecorder {
     conversations: Conversations,
     sessions: CallSessions,
     onProblem: (cause: unknown) => void,
+    run: string | null = null,
   ) {
     this.#conversations = conversations;
     this.#sessions = sessions;
     this.#onProblem = onProblem;
+    this.#run = run;
   }
 
   /** Resolves when the message is recorded, or could not be. Never rejects. */
@@ -55,22 +64,30 @@ export class CallRecorder {
   }
 
   async #request(message: CallRequest): Promise<void> {
-    const { api, atMs, body, headers, path, target } = message;
-    this.#secrets.learn(headers, target);
-    const text = await this.#textOf(body, headers);
-    const request = text === null ? null : readRequest(api, parsed(text), path);
+    const { api, atMs, body, call, headers } = message;
+    this.#secrets.learn(headers, message.target);
+    const target = this.#secrets.removeFromTarget(message.target);
+    const texts = await this.#textsOf(body, headers);
+    const request = texts === null ? null : readRequest(api, parsedJson(texts.text), target);
     const group = request === null ? "" : groupOf(headers);
     const agent = agentOf(headers, group);
+    let conversation = this.#unread;
+    let entries: readonly NewEntry[];
     if (request === null) {
-      this.#calls.set(message.call, { conversation: this.#unread, api, agent });
-      return this.#append(this.#unread, [unreadRequest(message, text)], agent);
+      entries = [unreadRequest({ atMs, api, body, target }, texts?.text ?? null)];
+    } else {
+      const isContinued = request.messages.some(({ role }) => role === "assistant");
+      await this.#sessions.restore(group, isContinued || request.previousResponse !== null);
+      const placement = this.#conversations.place(request, group);
+      conversation = placement.conversation;
+      entries = requestEntries(request, placement, atMs);
     }
-    const isContinued = request.messages.some(({ role }) => role === "assistant");
-    await this.#sessions.restore(group, isContinued || request.previousResponse !== null);
-    const placement = this.#conversations.place(request, group);
-    const { conversation } = placement;
-    this.#calls.set(message.call, { conversation, api, agent });
-    await this.#append(conversation, requestEntries(request, placement, atMs), agent);
+    const fresh: string[] = [];
+    const hashes = this.#rawOf(conversation, texts, request === null, fresh);
+    const run = this.#run ?? "";
+    const raw = hashes === null ? null : { run, target, request: hashes };
+    this.#calls.set(call, { conversation, api, agent, raw });
+    await this.#append(conversation, withPieces(entries, fresh), agent);
   }
 
   async #answer(message: CallAnswer): Promise<void> {
@@ -79,19 +96,42 @@ export class CallRecorder {
     if (call === undefined) return; // Its request could not be recorded.
     const { conversation, api, agent } = call;
     this.#secrets.learn(message.headers);
-    const text = await this.#textOf(message.body, message.headers);
+    const texts = await this.#textsOf(message.body, message.headers);
+    const text = texts?.text ?? null;
     const answer = text === null ? null : readAnswer(api, message.status, text);
     const { attempt, model } = conversation;
-    const entry = answerEntry({ message, answer, text, attempt, model });
+    const fresh: string[] = [];
+    const [hash = null] = this.#rawOf(conversation, texts, true, fresh) ?? [];
+    const raw: RawMark | null = call.raw && {
+      ...call.raw,
+      ...conversation.raw.after(call.raw.request),
+      answer: hash,
+      headers: this.#secrets.removeFromHeaders(message.headers),
+      ...(texts?.charset === "latin1" ? { charset: "latin1" } : {}),
+    };
+    const entry = answerEntry({ message, answer, text, attempt, model, raw });
     const { role, parts = [], isPartial, messageId = null } = entry;
-    const said = role === "assistant" ? { parts, isWhole: isPartial !== true } : null;
-    if (conversation !== this.#unread) this.#conversations.answered(conversation, said, messageId);
-    await this.#append(conversation, [entry], agent);
+    const speech = role === "assistant" ? { parts, isWhole: isPartial !== true } : null;
+    if (conversation !== this.#unread) {
+      this.#conversations.answered(conversation, speech, messageId);
+    }
+    await this.#append(conversation, withPieces([entry], fresh), agent);
+  }
+
+  /** The hashes of a body's pieces; those that the session does not have go to `fresh`. */
+  #rawOf(
+    { raw }: Conversation,
+    texts: BodyTexts | null,
+    isOnePiece: boolean,
+    fresh: string[],
+  ): string[] | null {
+    if (this.#run === null || texts === null) return null;
+    return raw.take(isOnePiece ? [texts.raw] : piecesOf(texts.raw), fresh);
   }
 
   async #append(
     conversation: Conversation,
-    entries: Parameters<CallSessions["append"]>[1],
+    entries: readonly NewEntry[],
     agent: string,
   ): Promise<void> {
     try {
@@ -105,22 +145,9 @@ export class CallRecorder {
     }
   }
 
-  /** Null: too large, or it cannot be decompressed. */
-  async #textOf(body: Uint8Array | null, headers: Headers): Promise<string | null> {
-    if (body === null) return null;
-    try {
-      return this.#secrets.remove(await bodyText(body, headers));
-    } catch {
-      return null; // The entry says so.
-    }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // The entry says so.
+  /** Null: too large, or it cannot be decompressed: the entry says so. */
+  async #textsOf(body: Uint8Array | null, headers: Headers): Promise<BodyTexts | null> {
+    return body && bodyTexts(body, headers, this.#secrets).catch(() => null);
   }
 }
 

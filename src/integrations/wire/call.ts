@@ -2,7 +2,7 @@
  * Call: the bytes of one call to a provider, collected while they pass: once its request is whole,
  * and once its answer has ended, a message goes to the recorder.
  *
- * - Nothing waits: chunks are kept as they are, and the one who passes them on never asks again.
+ * - Nothing waits: chunks are collected as they are, and those who pass them on never ask again.
  * - The bytes of all calls together have a limit (`CallRoom`). What is over it is passed on and not
  *   recorded, and the recorder learns that.
  */
@@ -10,15 +10,17 @@
 import { BODY_BYTES_MAX, type Headers } from "./body.ts";
 import { apiOf, type ProviderApi } from "./provider-api.ts";
 
-export interface CallRequest {
+export interface CallHead {
+  readonly method: string;
+  /** Path and query, which may have a key. */
+  readonly target: string;
+  readonly headers: Headers;
+}
+
+export interface CallRequest extends CallHead {
   readonly type: "request";
   readonly call: number;
   readonly api: ProviderApi;
-  /** Without a query. */
-  readonly path: string;
-  readonly headers: Headers;
-  /** With its query, which may have a key. */
-  readonly target: string;
   readonly atMs: number;
   /** Null: too large. */
   readonly body: Uint8Array | null;
@@ -47,22 +49,7 @@ export type CallSink = (message: CallMessage) => Promise<void>;
 
 /** How many bytes calls may hold until they are recorded. */
 export class CallRoom {
-  readonly #bytesMax: number;
-  #bytes = 0;
-
-  constructor(bytesMax = 2 * BODY_BYTES_MAX) {
-    this.#bytesMax = bytesMax;
-  }
-
-  take(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#bytesMax) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  free(bytes: number): void {
-    this.#bytes -= bytes;
-  }
+  bytesLeft = 2 * BODY_BYTES_MAX;
 }
 
 class Collected {
@@ -76,38 +63,30 @@ class Collected {
 
   add(chunk: Uint8Array): void {
     if (this.#chunks === null) return;
-    const fits = this.#bytes + chunk.length <= BODY_BYTES_MAX && this.#room.take(chunk.length);
-    if (fits) {
-      this.#chunks.push(chunk);
-      this.#bytes += chunk.length;
-    } else this.drop();
+    const { length } = chunk;
+    if (this.#bytes + length > BODY_BYTES_MAX || length > this.#room.bytesLeft) return this.drop();
+    this.#chunks.push(chunk);
+    this.#bytes += length;
+    this.#room.bytesLeft -= length;
   }
 
   drop(): void {
     this.#chunks = null;
-    this.#room.free(this.#bytes);
+    this.#room.bytesLeft += this.#bytes;
     this.#bytes = 0;
   }
 
-  /** In memory of its own, which can be handed to another thread. */
+  /** In memory of its own, which can be handed to another thread. Its room stays taken. */
   bytes(): Uint8Array<ArrayBuffer> | null {
     if (this.#chunks === null) return null;
-    const all = new Uint8Array(this.#bytes);
+    const bytes = new Uint8Array(this.#bytes);
     let at = 0;
-    for (const chunk of this.#chunks) {
-      all.set(chunk, at);
+    for (const chunk of this.#chunks.splice(0)) {
+      bytes.set(chunk, at);
       at += chunk.length;
     }
-    this.#chunks = []; // Its room stays taken: the copy is held until it is recorded.
-    return all;
+    return bytes;
   }
-}
-
-export interface CallHead {
-  readonly method: string;
-  /** With its query. */
-  readonly target: string;
-  readonly headers: Headers;
 }
 
 let calls = 0;
@@ -121,7 +100,7 @@ export class Call {
   readonly #startMs = performance.now();
   readonly #request: Collected;
   readonly #answer: Collected;
-  #answerHead: { readonly status: number; readonly headers: Headers } = { status: 0, headers: {} };
+  #answerHead: Pick<CallAnswer, "status" | "headers"> = { status: 0, headers: {} };
   #firstByteMs: number | null = null;
   #isSent = false;
   #isEnded = false;
@@ -146,11 +125,8 @@ export class Call {
   requestEnd(): void {
     if (this.#isSent) return;
     this.#isSent = true;
-    const { api, headers, target } = this.#head;
-    const [path = ""] = target.split("?", 1);
-    const body = this.#request.bytes();
-    const told = { api, headers, target, path, body };
-    this.#tell({ type: "request", call: this.#call, atMs: this.#atMs, ...told }, this.#request);
+    const about = { call: this.#call, atMs: this.#atMs, body: this.#request.bytes() };
+    this.#send({ type: "request", ...this.#head, ...about }, this.#request);
   }
 
   answer(status: number, headers: Headers): void {
@@ -167,22 +143,13 @@ export class Call {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.requestEnd();
-    this.#tell(
-      {
-        type: "answer",
-        call: this.#call,
-        atMs: Date.now(),
-        ...this.#answerHead,
-        body: this.#answer.bytes(),
-        end,
-        firstByteMs: this.#firstByteMs,
-        durationMs: performance.now() - this.#startMs,
-      },
-      this.#answer,
-    );
+    const durationMs = performance.now() - this.#startMs;
+    const times = { atMs: Date.now(), firstByteMs: this.#firstByteMs, durationMs };
+    const about = { call: this.#call, body: this.#answer.bytes(), end, ...times };
+    this.#send({ type: "answer", ...this.#answerHead, ...about }, this.#answer);
   }
 
-  #tell(message: CallMessage, collected: Collected): void {
+  #send(message: CallMessage, collected: Collected): void {
     void this.#sink(message).finally(() => collected.drop());
   }
 }

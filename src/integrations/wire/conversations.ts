@@ -18,7 +18,8 @@
 
 import { createHash } from "node:crypto";
 import type { Part } from "../../core/model/entry.ts";
-import type { Message, ModelRequest } from "./provider-api.ts";
+import { isCounted, type Message, type ModelRequest } from "./provider-api.ts";
+import { RawPieces } from "./raw.ts";
 
 export interface Conversation {
   /** The session's id; null until it has one. */
@@ -42,6 +43,7 @@ export interface Conversation {
   asked: string;
   /** Texts of the last answers, which may come back as a summary. */
   readonly texts: string[];
+  raw: RawPieces;
 }
 
 export type Relation = "new" | "continued" | "retry" | "fork" | "side" | "compacted";
@@ -95,7 +97,7 @@ export class Conversations {
     if (main === null && group !== "" && request.tools.length > 0) {
       this.#mains.set(group, conversation);
     }
-    const [system, tools] = [markOf(request.system), markOf(request.tools)];
+    const [system, tools] = [systemMark(request), markOf(request.tools)];
     const isNewSystem = conversation.systems.at(-1) !== system && request.system.length > 0;
     const hasNewTools = conversation.tools !== tools && request.tools.length > 0;
     if (isNewSystem) push(conversation.systems, system);
@@ -131,7 +133,9 @@ export class Conversations {
     this.#learn(conversation, conversation.marks, false);
   }
 
+  /** Its session may lack the last append. */
   forget(conversation: Conversation): void {
+    conversation.raw = new RawPieces();
     this.#all.delete(conversation);
     for (const mark of conversation.marks) {
       const left = (this.#byMark.get(mark) ?? []).filter((each) => each !== conversation);
@@ -179,7 +183,7 @@ export class Conversations {
   }
 
   #summarised(request: ModelRequest, group: string): Choice | null {
-    const system = markOf(request.system);
+    const system = systemMark(request);
     const texts = request.messages.slice(0, SUMMARY_MESSAGES).map(({ parts }) => textOf(parts));
     for (const each of [...this.#all].reverse()) {
       if (each.group !== group || each.texts.length === 0) continue;
@@ -234,6 +238,7 @@ export function newConversation(group: string, parent: Conversation | null): Con
     hasTools: false,
     asked: "",
     texts: [],
+    raw: new RawPieces(),
   };
 }
 
@@ -249,9 +254,8 @@ function marksOf(request: ModelRequest, group: string): string[] {
   return marks;
 }
 
-function isCounted(part: Part): boolean {
-  if (part.type === "text") return !part.text.startsWith("<system-reminder>");
-  return part.type !== "reasoning";
+export function systemMark({ system }: Pick<ModelRequest, "system">): string {
+  return markOf(system.filter(isCounted));
 }
 
 export function markOf(value: unknown): string {
@@ -305,10 +309,8 @@ function summaryText(text: string): string {
   return (/<summary>([\s\S]*)<\/summary>/.exec(text)?.[1] ?? text).trim();
 }
 
-function isSideCall(
-  { tools, system, model, isStructured }: ModelRequest,
-  of: Conversation,
-): boolean {
-  if (tools.length > 0 || !of.hasTools) return false;
-  return isStructured || model !== of.model || markOf(system) !== of.systems.at(-1);
+function isSideCall(request: ModelRequest, of: Conversation): boolean {
+  if (request.tools.length > 0 || !of.hasTools) return false;
+  const isSame = request.model === of.model && systemMark(request) === of.systems.at(-1);
+  return request.isStructured || !isSame;
 }

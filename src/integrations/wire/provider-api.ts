@@ -49,9 +49,9 @@ const PATHS: readonly (readonly [RegExp, ProviderApi])[] = [
 ];
 
 /** Null: a call of another kind, which is passed on and not recorded. */
-export function apiOf(method: string, path: string): ProviderApi | null {
-  const [place = ""] = path.split("?", 1);
-  return (method === "POST" && PATHS.find(([pattern]) => pattern.test(place))?.[1]) || null;
+export function apiOf(method: string, target: string): ProviderApi | null {
+  const [path = ""] = target.split("?", 1);
+  return (method === "POST" && PATHS.find(([pattern]) => pattern.test(path))?.[1]) || null;
 }
 
 /** What a request says; null if it is not one of this API. */
@@ -94,7 +94,7 @@ const READERS: Readonly<Record<ProviderApi, (body: JsonObject) => RequestWords |
   anthropic(body) {
     if (!Array.isArray(body.messages)) return null;
     const system = blockParts(get(body, "system"));
-    return { system: system.filter(isPrompt), messages: body.messages.map(anthropicMessage) };
+    return { system, messages: body.messages.map(anthropicMessage) };
   },
   "openai-chat"(body) {
     if (!Array.isArray(body.messages)) return null;
@@ -117,9 +117,14 @@ const READERS: Readonly<Record<ProviderApi, (body: JsonObject) => RequestWords |
   },
 };
 
-/** Claude Code's first block is a checksum of the request, which differs each time. */
-function isPrompt(part: Part): boolean {
-  return part.type !== "text" || !part.text.startsWith("x-anthropic-billing-header:");
+/** Text that a program changes with each request: Claude Code's checksum, and its reminders. */
+export function isVolatile(text: string): boolean {
+  return /^(?:x-anthropic-billing-header:|<system-reminder>)/.test(text);
+}
+
+/** Whether a part counts when two requests are compared. Programs leave thoughts out. */
+export function isCounted(part: Part): boolean {
+  return part.type === "text" ? !isVolatile(part.text) : part.type !== "reasoning";
 }
 
 const ROLES: Readonly<Record<string, Role>> = {
@@ -172,4 +177,12 @@ function googleMessage(content: unknown): Message {
 
 function unreadMessage(native: unknown): Message {
   return { role: "user", parts: [{ type: "other", native: native ?? null }] };
+}
+
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // The caller says that it is not understood.
+  }
 }
