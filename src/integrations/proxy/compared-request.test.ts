@@ -18,6 +18,13 @@ test("the order of keys, ids of a run and reminders of programs do not count", (
     assert.equal(same({ messages, [key]: "1" }, { messages, [key]: { id: 2 } }), null, key);
   }
   assert.equal(same({ messages: reminded("Monday") }, { messages: reminded("Friday") }), null);
+  const named = (uuid: string) => ({ input: [{ id: `at_${uuid}`, text: "Hi" }] });
+  const ids = ["01a1f5a3-093d-78f0-809c-5ccfb46db7e3", "01a1f5ac-2828-72b3-a8cc-fa3a78f18cea"];
+  assert.equal(same(named(ids[0] ?? ""), named(ids[1] ?? "")), null);
+  const timed = (create_time: number) => ({
+    input: [{ text: "Hi", internal_chat_message_metadata_passthrough: { create_time } }],
+  });
+  assert.equal(same(timed(1), timed(2)), null);
   const billed = (sum: string) => [{ type: "text", text: `x-anthropic-billing-header: ${sum}` }];
   assert.equal(same({ system: billed("1") }, { system: billed("2") }), null);
 });

@@ -9,6 +9,12 @@ import { isVolatile, parsedJson } from "../wire/provider-api.ts";
 /** Who calls, and ids for caches: programs make new ones for each run. */
 const UNCOUNTED = ["metadata", "client_metadata", "prompt_cache_key", "safety_identifier", "user"];
 
+/** What Codex says of each message: when it was made. */
+const MESSAGE_TIMES = "internal_chat_message_metadata_passthrough";
+
+/** In ids of messages and threads, and in what programs say of their files. */
+const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
 /** Bytes before and after the first difference that are shown, and that are searched for secrets. */
 const [SHOWN_BEFORE, SHOWN_AFTER, SEARCHED] = [40, 120, 4096];
 
@@ -22,10 +28,12 @@ export function comparable(text: string): unknown {
 }
 
 function counted(value: unknown): unknown {
-  if (typeof value === "string") return isVolatile(value) ? "" : value;
+  if (typeof value === "string") return isVolatile(value) ? "" : value.replace(UUIDS, "uuid");
   if (Array.isArray(value)) return value.map(counted);
   if (!isObject(value)) return value;
-  const keys = Object.keys(value).sort();
+  const keys = Object.keys(value)
+    .filter((key) => key !== MESSAGE_TIMES)
+    .sort();
   return Object.fromEntries(keys.map((key) => [key, counted(value[key])]));
 }
 
