@@ -64,7 +64,10 @@ class Collected {
   add(chunk: Uint8Array): void {
     if (this.#chunks === null) return;
     const { length } = chunk;
-    if (this.#bytes + length > BODY_BYTES_MAX || length > this.#room.bytesLeft) return this.drop();
+    if (this.#bytes + length > BODY_BYTES_MAX || length > this.#room.bytesLeft) {
+      this.drop();
+      return;
+    }
     this.#chunks.push(chunk);
     this.#bytes += length;
     this.#room.bytesLeft -= length;
