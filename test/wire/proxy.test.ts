@@ -50,6 +50,29 @@ test("a conversation over Anthropic's SDK is one session, streamed or not", asyn
   assert.ok(answer.metadata.wire.durationMs >= answer.metadata.wire.firstByteMs);
 });
 
+test("Codex, which has its tools among its messages, is recorded under its own name", async () => {
+  const model = await modelServer(() => ({ body: responsesJson("Hi.") }));
+  const proxy = await recordedProxy(`${model.url}/v1`, tempDirectory(), "openai");
+  const input = [
+    { type: "additional_tools", role: "developer", tools: [{ type: "custom", name: "exec" }] },
+    { type: "message", role: "developer", content: [{ type: "input_text", text: "Be short." }] },
+    { type: "message", role: "user", content: [{ type: "input_text", text: "Hello" }] },
+    { type: "configuration_update", reasoning: { effort: "low" } },
+  ];
+  const headers = { "thread-id": "t1", "user-agent": "codex_exec/0.169.0" };
+  const body = JSON.stringify({ model: "gpt-5.5", input });
+  await fetch(`${proxy.url}/openai/responses`, { method: "POST", headers, body });
+  await proxy.close();
+  const [session, ...others] = await sessionsIn(proxy.root);
+  assert.deepEqual([session?.id, others], ["codex.t1", []]);
+  assert.deepEqual(session?.said, [
+    "system: Be short.",
+    "user: Hello",
+    "system: [other]",
+    "assistant: Hi.",
+  ]);
+});
+
 test("an answer that does not name its model has the one that was asked for", async () => {
   const model = await modelServer(() => ({ body: anthropicJson("Hi.", { model: undefined }) }));
   const proxy = await recordedProxy(model.url);

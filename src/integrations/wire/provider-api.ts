@@ -66,7 +66,7 @@ export function readRequest(api: ProviderApi, body: unknown, path: string): Mode
     api,
     model,
     system: [...said.system, ...said.messages.slice(0, leading).flatMap(({ parts }) => parts)],
-    tools: [...getList(body, "tools"), ...getList(body, "functions")],
+    tools: [...getList(body, "tools"), ...getList(body, "functions"), ...(said.tools ?? [])],
     messages: said.messages.slice(leading),
     previousResponse: getString(body, "previous_response_id"),
     isStructured: FORMATS.some(([above, key]) => {
@@ -88,6 +88,8 @@ const FORMATS: readonly (readonly [string | null, string])[] = [
 interface RequestWords {
   readonly system: readonly Part[];
   readonly messages: readonly Message[];
+  /** Those that are among the messages. */
+  readonly tools?: readonly unknown[];
 }
 
 const READERS: Readonly<Record<ProviderApi, (body: JsonObject) => RequestWords | null>> = {
@@ -107,7 +109,10 @@ const READERS: Readonly<Record<ProviderApi, (body: JsonObject) => RequestWords |
       return { system, messages: [{ role: "user", parts: blockParts(input) }] };
     }
     if (input !== undefined && !Array.isArray(input)) return null;
-    return { system, messages: (input ?? []).map(responsesItem) };
+    const items: readonly unknown[] = input ?? [];
+    const tools = items.filter(isTools).flatMap((item) => getList(item, "tools"));
+    const messages = items.filter((item) => !isTools(item)).map(responsesItem);
+    return { system, messages, tools };
   },
   gemini(body) {
     const { contents, systemInstruction = body.system_instruction } = body;
@@ -161,13 +166,19 @@ function reasoningParts(said: JsonObject): readonly Part[] {
   return text ? [{ type: "reasoning", text }] : [];
 }
 
+/** Codex has its tools there, from 0.169 on. */
+function isTools(item: unknown): item is JsonObject {
+  return isObject(item) && item.type === "additional_tools";
+}
+
 /** An item that is not understood is mostly one that the model made. */
 function responsesItem(item: unknown): Message {
   if (!isObject(item)) return unreadMessage(item);
   const entry: Mutable<Entry> = emptyEntry(item);
   readItem(entry, item);
   if (entry.kind === "message" && entry.role !== null) return message(entry.role, entry.parts);
-  return { role: "assistant", parts: [{ type: "other", native: item }] };
+  const role = item.type === "configuration_update" ? "system" : "assistant";
+  return { role, parts: [{ type: "other", native: item }] };
 }
 
 function googleMessage(content: unknown): Message {
