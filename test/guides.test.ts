@@ -120,6 +120,7 @@ test.each(PAGES)("%s can be followed from its beginning to its end", async (page
   const env: Record<string, string> = {
     PATH: `${bin}:${process.env.PATH}`,
     HOME: join(where, "home"),
+    PYTHONPATH: join(root, "python"), // Installed from the clone.
   };
   if (blocks.some((block) => block.how.includes("needs-postgres") && isRun(block))) {
     env.DATABASE_URL = await emptyDatabase();

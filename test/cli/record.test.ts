@@ -269,6 +269,69 @@ test("with --on-error skip malformed lines are skipped and reported by number", 
   expect(stderr).toMatch(/^line 1: not JSON\nline 3: .*role.*\n2 malformed lines were skipped\n$/);
 });
 
+test("with --on-error report refusals are acknowledged by line, with their codes", async () => {
+  const user = new CliUser();
+  const ok = { kind: "turn_end" };
+  const input = `${asLines(ok)}nonsense\n${asLines({ kind: "king" }, [ok, { kind: "king" }], [], ok)}`;
+  const args = ["record", "--session", "s", "--ack", "--on-error", "report"];
+  const { code, stdout } = await user.run(args, { input });
+
+  assert.equal(code, 0);
+  const [, ...acks] = jsonLines(stdout);
+  const refused = acks.filter((each) => "line" in each);
+  assert.deepEqual(
+    refused.map((each) => [each.line, each.code]),
+    [2, 3, 4, 5].map((line) => [line, "INVALID_ENTRY"]),
+  );
+  assert.equal(acks.length - refused.length, 2);
+  const unheard = await user.run(args.slice(0, -3).concat("--on-error", "report"));
+  assert.equal(unheard.code, 2);
+  expect(unheard.stderr).toContain("needs --ack");
+});
+
+test("a list of entries is one append, with one acknowledgment, and entries may have ids", async () => {
+  const user = new CliUser();
+  const entries = ["a", "b"].map((id) => ({ id, kind: "turn_end" }));
+  const { stdout } = await user.run(["record", "--ack"], { input: asLines(entries, entries[0]) });
+  const [first, ...acks] = jsonLines(stdout);
+  const log = readFileSync(String(first?.path), "utf8");
+  assert.deepEqual(
+    jsonLines(log).map(({ id }) => id),
+    ["a", "b", "a"],
+  );
+  const [, , third = ""] = log.split("\n");
+  assert.deepEqual(acks, [{ offset: log.length - third.length - 1 }, { offset: log.length }]);
+});
+
+test("two processes with --shared record the same session, entry by entry", async () => {
+  const user = new CliUser();
+  const args = ["record", "--session", "s", "--shared", "--ack"];
+  const both = [user.start(args), user.start(args)];
+  const [path] = await Promise.all(both.map(async (each) => String((await each.json()).path)));
+  for (const title of ["1", "2", "3"]) {
+    for (const each of both) {
+      each.say(JSON.stringify({ type: "entry", title, entry: { kind: "turn_end" } }));
+      await each.json();
+    }
+  }
+  for (const each of both) each.endInput();
+  for (const each of both) assert.equal(await each.exitCode(), 0, each.stderr);
+  const titles = jsonLines(readFileSync(String(path), "utf8")).map(({ title }) => title);
+  assert.deepEqual(titles, ["1", "1", "2", "2", "3", "3"]);
+});
+
+test("show --json --full restores texts that are in files", async () => {
+  const user = new CliUser();
+  const text = "x".repeat(9_000_000);
+  const parts = [{ type: "text", text }];
+  const input = asLines({ kind: "message", role: "user", parts });
+  await user.run(["record", "--session", "long"], { input });
+  const short = await user.run(["show", "long", "--json"]);
+  expect(short.stdout.length).toBeLessThan(2000);
+  const whole = await user.run(["show", "long", "--json", "--full"]);
+  assert.deepEqual(jsonLines(whole.stdout)[0]?.parts, parts);
+});
+
 test("a line over the limit is reported and never buffered whole", async () => {
   const user = new CliUser();
   const limit = 16 * 1024 * 1024;

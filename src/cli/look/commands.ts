@@ -44,7 +44,10 @@ export const show: CliCommand = {
   args: [SESSION_ARGUMENT],
   options: [
     ...VIEW_OPTIONS,
-    { flags: "--full", summary: "on a terminal: do not fold what is long" },
+    {
+      flags: "--full",
+      summary: "do not fold what is long; with --json: also texts that are in files",
+    },
     { flags: "--no-pager", summary: "on a terminal: print everything at once" },
     { flags: "--last <n>", summary: "only the last n entries" },
     {

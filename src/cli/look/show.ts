@@ -41,7 +41,9 @@ async function showEntries(session: Session, last: number | null, run: Run): Pro
   const { io } = run;
   const printer = new EntryPrinter(run, session);
   const badLines = new BadLines();
-  const reading = { onBadLine: badLines.add };
+  // People see what a line holds; a program gets long texts too, if it asks.
+  const restoresSpilled = run.options.json === true && run.options.full === true;
+  const reading = { onBadLine: badLines.add, restoresSpilled };
   const entries = last === null ? session.entries(reading) : await session.last(last, reading);
   try {
     for await (const entry of entries) await printer.add(entry);

@@ -51,11 +51,16 @@ export const record: CliCommand = {
       flags: "--to <url>",
       summary: "also send the session to a server: https://host/folder; recording never waits",
     },
-    { flags: "--ack", summary: 'print {"offset":N} for each entry once it is durable' },
+    {
+      flags: "--shared",
+      summary: "let other processes write to the session too: each append takes the lock",
+    },
+    { flags: "--ack", summary: 'print {"offset":N} for each line once it is durable' },
     {
       flags: "--on-error <action>",
-      summary: "on a malformed line: stop with exit code 2, or skip it",
-      choices: ["stop", "skip"],
+      summary:
+        "on a malformed line: stop with exit code 2, skip it, or skip it and say so on stdout",
+      choices: ["stop", "skip", "report"],
       default: "stop",
     },
   ],

@@ -3,7 +3,7 @@
  * or fails.
  *
  * A line is recorded whole or not at all, and never skipped silently: a malformed one is reported
- * with its number and its fault, never with its content.
+ * with its number and its fault, never with its content. A line with a list of entries is one append.
  *
  * - Acknowledgments are in the order of the entries, and none follows a failure: their count says
  *   what is in the log. Entries after a failed one may be there too, unacknowledged.
@@ -34,11 +34,13 @@ export type RecordOutcome =
   /** The log failed; acknowledged entries are in it. */
   | "failed";
 
+export type OnError = "stop" | "skip" | "report";
+
 export interface RecordingOptions {
   readonly input: InputLines;
-  /** Skip malformed lines instead of stopping at the first. */
-  readonly isSkipping: boolean;
-  /** Prints `{"offset":N}` for every entry of the input, once it is durable. */
+  /** At a malformed line: stop, or skip it, or skip it and print why among the acknowledgments. */
+  readonly onError: OnError;
+  /** Prints `{"offset":N}` for every line of the input, once it is durable. */
   readonly isAcknowledging: boolean;
   /** Written before the first entry unless that is one itself; null if the log has it. */
   readonly start: Native | null;
@@ -49,32 +51,31 @@ export async function recordInput(
   session: Session,
   options: RecordingOptions,
 ): Promise<RecordOutcome> {
-  const { input, isSkipping, isAcknowledging, io } = options;
+  const { input, onError, isAcknowledging, io } = options;
   const knownRows = new KnownRows(session);
-  const recorder = new Recorder(session, (offset, native) => {
-    if (isAcknowledging) io.out(JSON.stringify({ offset, ...knownRows.ackOf(native) }));
+  const recorder = new Recorder(session, (offset, natives) => {
+    if (isAcknowledging) io.out(JSON.stringify({ offset, ...knownRows.ackOf(natives) }));
   });
   let { start } = options;
   let skipped = 0;
   let outcome: RecordOutcome = "recorded";
   const addStart = async () => {
-    if (start) await recorder.add({ number: null, native: start, bytes: 0 });
+    if (start) await recorder.add({ number: null, natives: [start], bytes: 0 });
     start = null;
   };
 
   for await (const { number, bytes } of input) {
     if (bytes?.length === 0) continue;
-    const { native, fault } = readEntry(bytes);
-    if (native && start && isStart(native)) start = null;
-    if (native) await addStart();
-    const refusal = native
-      ? await recorder.add({ number, native, bytes: bytes?.length ?? 0 })
-      : null;
+    const { natives, fault } = readEntries(bytes);
+    if (start && natives[0] && isStart(natives[0])) start = null;
+    if (fault === null) await addStart();
+    const refusal = fault ?? (await recorder.add({ number, natives, bytes: bytes?.length ?? 0 }));
     if (recorder.failure) break;
-    const reason = fault ?? refusal?.message ?? null;
-    if (reason === null) continue;
-    io.err(`line ${number}: ${reason}`);
-    if (!isSkipping) {
+    if (refusal === null) continue;
+    const { code, message } = refusal;
+    io.err(`line ${number}: ${message}`);
+    if (onError === "report") io.out(JSON.stringify({ line: number, code, message }));
+    if (onError === "stop") {
       outcome = "malformed";
       io.err("stopped there; everything before it is recorded (--on-error skip continues)");
       break;
@@ -96,25 +97,41 @@ export async function recordInput(
   return "failed";
 }
 
-type ReadEntry =
-  | { readonly native: Native; readonly fault: null }
-  | { readonly native: null; readonly fault: string };
+interface ReadLine {
+  readonly natives: readonly Native[];
+  readonly fault: LineFault | null;
+}
 
-function readEntry(bytes: Buffer | null): ReadEntry {
+interface LineFault {
+  readonly code: "INVALID_ENTRY" | "LINE_TOO_LONG";
+  readonly message: string;
+}
+
+/** The entry of a line, or its list of entries. */
+function readEntries(bytes: Buffer | null): ReadLine {
   if (bytes === null) {
-    return { native: null, fault: `too long: a line has at most ${LOG_LIMITS.lineBytesMax} bytes` };
+    const message = `too long: a line has at most ${LOG_LIMITS.lineBytesMax} bytes`;
+    return { natives: [], fault: { code: "LINE_TOO_LONG", message } };
   }
   const { value, fault } = decodeLine(bytes, 0, bytes.length);
-  if (fault !== null) return { native: null, fault };
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { native: null, fault: "not a JSON object" };
-  }
+  if (fault !== null) return malformed(fault);
+  const natives: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const isObjects = natives.every((each) => isObject(each));
+  if (!isObjects || natives.length === 0) return malformed("not a JSON object");
   const inexact = inexactNumber(bytes.toString("utf8"));
   if (inexact !== null) {
     const reason = "is a number that would not be kept exactly; give it as a string";
-    return { native: null, fault: `${inexact.slice(0, 40)} ${reason}` };
+    return malformed(`${inexact.slice(0, 40)} ${reason}`);
   }
-  return { native: value as Native, fault: null };
+  return { natives: natives as readonly Native[], fault: null };
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function malformed(message: string): ReadLine {
+  return { natives: [], fault: { code: "INVALID_ENTRY", message } };
 }
 
 /** Whether a line starts a thread, in either of rye's envelopes. */
@@ -143,9 +160,9 @@ class KnownRows {
     };
   }
 
-  /** Field of the acknowledgement of such a row. */
-  ackOf(native: Native): { readonly known?: "same" | "other" } {
-    const isSame = this.#isSame.get(native);
+  /** Field of the acknowledgement of such a row, if it is the only one of its line. */
+  ackOf([native, ...more]: readonly Native[]): { readonly known?: "same" | "other" } {
+    const isSame = native && more.length === 0 ? this.#isSame.get(native) : undefined;
     return isSame === undefined ? {} : { known: isSame ? "same" : "other" };
   }
 
@@ -174,7 +191,7 @@ const REFUSALS: readonly string[] = ["INVALID_ENTRY", "INVALID_LINE", "LINE_TOO_
 interface RecordedLine {
   /** Line number in the input, from 1; null for the recorder's own entry. */
   readonly number: number | null;
-  readonly native: Native;
+  readonly natives: readonly Native[];
   /** Approximate length. */
   readonly bytes: number;
 }
@@ -184,6 +201,8 @@ interface RecordFailure {
   readonly error: unknown;
 }
 
+type OnDurable = (offset: ByteOffset, natives: readonly Native[]) => void;
+
 interface InFlight {
   readonly told: Promise<void>;
   readonly bytes: number;
@@ -192,14 +211,14 @@ interface InFlight {
 /** Appends entries as they come, many at once, and acknowledges each once it is durable. */
 class Recorder {
   readonly #session: Session;
-  readonly #onDurable: (offset: ByteOffset, native: Native) => void;
+  readonly #onDurable: OnDurable;
   readonly #inFlight: InFlight[] = [];
   #bytesInFlight = 0;
   #told: Promise<void> = Promise.resolve();
   #failure: RecordFailure | null = null;
 
-  /** `onDurable` is called for the entries of the input, in order, with the offset after each. */
-  constructor(session: Session, onDurable: (offset: ByteOffset, native: Native) => void) {
+  /** `onDurable` is called for the lines of the input, in order, with the offset after each. */
+  constructor(session: Session, onDurable: OnDurable) {
     this.#session = session;
     this.#onDurable = onDurable;
   }
@@ -210,7 +229,7 @@ class Recorder {
   }
 
   /** Takes an entry, when there is room. Resolves to the error if the entry is refused, or null. */
-  async add({ number, native, bytes }: RecordedLine): Promise<VerbatimError | null> {
+  async add({ number, natives, bytes }: RecordedLine): Promise<VerbatimError | null> {
     while (
       this.#inFlight.length >= IN_FLIGHT_MAX ||
       (this.#inFlight.length > 0 && this.#bytesInFlight + bytes > IN_FLIGHT_BYTES_MAX)
@@ -218,14 +237,14 @@ class Recorder {
       await this.#oldestTold();
     }
     if (this.#failure) return null;
-    const appended = this.#session.appendNative(native);
+    const appended = this.#append(natives);
     let refusal: VerbatimError | null = null;
     appended.catch((error: unknown) => {
       if (error instanceof VerbatimError && REFUSALS.includes(error.code)) refusal = error;
     });
     await judgementPassed();
     if (refusal) return refusal;
-    const told = this.#told.then(() => this.#tell(number, native, appended));
+    const told = this.#told.then(() => this.#tell(number, natives, appended));
     this.#told = told;
     this.#inFlight.push({ told, bytes });
     this.#bytesInFlight += bytes;
@@ -243,10 +262,20 @@ class Recorder {
     this.#bytesInFlight -= oldest?.bytes ?? 0;
   }
 
-  async #tell(number: number | null, native: Native, appended: Promise<ByteOffset>): Promise<void> {
+  #append(natives: readonly Native[]): Promise<ByteOffset> {
+    const [native, ...more] = natives;
+    if (native && more.length === 0) return this.#session.appendNative(native);
+    return this.#session.appendLines(natives).then((offsets) => offsets.at(-1) as ByteOffset);
+  }
+
+  async #tell(
+    number: number | null,
+    natives: readonly Native[],
+    appended: Promise<ByteOffset>,
+  ): Promise<void> {
     try {
       const offset = await appended;
-      if (number !== null && !this.#failure) this.#onDurable(offset, native);
+      if (number !== null && !this.#failure) this.#onDurable(offset, natives);
     } catch (error) {
       this.#failure ??= { number, error };
     }

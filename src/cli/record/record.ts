@@ -16,7 +16,7 @@ import { hasSidecar } from "../../trust/proof/envelopes.ts";
 import { sidecarOf } from "../../trust/session-log.ts";
 import { type Io, type Run, textOption, UsageError } from "../command/command.ts";
 import { RECORD_OPTIONS, RECORD_SOURCES } from "./dialect-options.ts";
-import type { RecordOutcome } from "./record-input.ts";
+import type { OnError, RecordOutcome } from "./record-input.ts";
 import type { SseSource } from "./sse-recording.ts";
 
 const EXIT: Readonly<Record<RecordOutcome, number>> = { recorded: 0, malformed: 2, failed: 7 };
@@ -34,6 +34,9 @@ export async function runRecord(run: Run): Promise<number> {
   if (source !== undefined) return source.record(String(from), run);
   refuseSourceOptions(options);
   if (from !== undefined) refuseLineOptions(options);
+  if (options.onError === "report" && options.ack !== true) {
+    throw new UsageError("--on-error report needs --ack: it reports among the acknowledgments");
+  }
   const asked = await askedFor(options);
   const { input } = io; // Before anything is created: refuse unreadable input.
   const sending = to === undefined ? null : await openSending(to, io);
@@ -59,14 +62,15 @@ export async function runRecord(run: Run): Promise<number> {
     const { recordInput } = await import("./record-input.ts");
     const outcome = await recordInput(session, {
       input: new InputLines(input, { lineBytesMax: LOG_LIMITS.lineBytesMax, signal }),
-      isSkipping: options.onError === "skip",
+      onError: options.onError as OnError,
       isAcknowledging,
       start,
       io,
     });
     return EXIT[outcome];
   } finally {
-    if (isNew && writer.end === 0)
+    // Of a shared session, another process may have the log open.
+    if (isNew && options.shared !== true && writer.end === 0)
       isEmpty = (await import("./record-input.ts")).removeEmptyLog(session.path);
     await store.close();
     if (isEmpty) await tellEmpty(session, io);
@@ -128,6 +132,7 @@ async function askedFor(options: Run["options"]): Promise<RecordTarget> {
     storeOptions: {
       durability: options.durability as Durability,
       sign: (options.sign ?? false) as boolean | "turn" | "append",
+      mode: options.shared === true ? "shared" : "exclusive",
       ...dialectNamed(dialect).writing?.recording?.storeOptions?.(own),
     },
   };
@@ -159,7 +164,7 @@ function refuseSourceOptions(options: Run["options"]): void {
 
 /** Refuses options that need lines of entries on stdin. */
 function refuseLineOptions(options: Run["options"]): void {
-  if (options.onError === "skip") {
+  if (options.onError !== "stop") {
     throw new UsageError("--on-error has no meaning with --from: each response is kept as it came");
   }
 }

@@ -128,7 +128,8 @@ function complete(given: Native, facts: WriterFacts): Native {
   }
   const labels = LABEL_NAMES.map((name) => [name, line[name as keyof typeof line]]);
   checkedLabels(Object.fromEntries(labels));
-  const { at, ...entry } = checkedEntry(isAlone ? given : getObject(given, "entry"));
+  const { id, ...alone } = isAlone ? given : line;
+  const { at, ...entry } = checkedEntry(isAlone ? alone : getObject(given, "entry"));
   if (isAlone) refuseNamedFiles(entry);
-  return completeLine({ ...line, at: line.at ?? at ?? undefined, agent, entry }, facts);
+  return completeLine({ ...line, id, at: line.at ?? at ?? undefined, agent, entry }, facts);
 }
