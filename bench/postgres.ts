@@ -8,6 +8,7 @@ import { PostgresServer } from "../test/support/postgres-server.ts";
 import { runBench } from "./measure/frame.ts";
 import { measureAppending } from "./postgres/appending.ts";
 import { measureCatchUp } from "./postgres/catch-up.ts";
+import { measureOwnWork } from "./postgres/own-work.ts";
 import { measureServers } from "./postgres/servers.ts";
 
 /** As a small machine would have it. */
@@ -34,5 +35,6 @@ await runBench("postgres", async ({ directory, isQuick }) => {
     ...(await measureAppending(server.url, amounts)),
     ...(await measureCatchUp(server.url, amounts)),
     ...(await measureServers(server.url, directory, amounts)),
+    ...(await measureOwnWork(server, directory, amounts)),
   ];
 });

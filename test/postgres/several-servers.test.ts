@@ -72,7 +72,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const heads: (StreamHead | null)[] = [];
     const paths = new Set<string>();
     two.watch("/s", (head) => heads.push(head));
-    two.watchAll((path) => paths.add(path));
+    two.watchPrefix("/later", (path) => paths.add(path));
     const { head } = await append(one, "/s", "x");
     await until(() => heads.at(-1)?.end === head.end, "the append");
     await one.append("/s", { body: new Uint8Array(), close: true });

@@ -18,6 +18,8 @@ export class PostgresProxy {
   beforeGroup: (() => Promise<unknown>) | null = null;
   /** New connections are accepted, and get no answer. */
   isSilent = false;
+  /** What the server sent since it was set to an empty list; null keeps nothing. */
+  sent: Buffer[] | null = null;
   /** Bytes of the last exchange of a group, in both directions. */
   exchanged = 0;
   readonly #server: Server;
@@ -97,7 +99,10 @@ export class PostgresProxy {
       }
       forward(bytes, server);
     });
-    server.on("data", (bytes) => forward(bytes, client));
+    server.on("data", (bytes) => {
+      this.sent?.push(bytes);
+      forward(bytes, client);
+    });
     for (const socket of both) {
       this.#sockets.add(socket);
       socket.on("error", cut);

@@ -77,7 +77,12 @@ export function streamOf(store: SentStore, path: string): string {
     const reason = `its log would be named like a sidecar (${SIDECAR_ENDING})`;
     throw new VerbatimError("BAD_ID", `${path} cannot be sent: ${reason}`, { id: path, reason });
   }
-  return `${pathOfStore(store)}/${escaped(path)}`;
+  return streamBelow(pathOfStore(store), path);
+}
+
+/** The same of a store whose path is known. */
+export function streamBelow(storePath: string, path: string): string {
+  return `${storePath}/${escaped(path)}`;
 }
 
 function escaped(path: string): string {

@@ -12,7 +12,8 @@ import { answerJson, newHeaders, refuseWriting } from "../http/answer.ts";
 import type { MountRequest, OpenMount } from "../router/mount.ts";
 import { RETENTION_PATH } from "../router/paths.ts";
 import { seenBy } from "../sessions/roots.ts";
-import { type DeletedLog, ReceivedSessions } from "./received-sessions.ts";
+import type { DeletedLog } from "./received-files.ts";
+import { ReceivedSessions } from "./received-sessions.ts";
 import { Retention } from "./retention.ts";
 
 export async function receivedMount(context: ServerContext): Promise<OpenMount> {

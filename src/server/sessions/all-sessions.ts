@@ -21,6 +21,7 @@ export function overSessions(
       if (answer === undefined) return false;
       track.route = "sessions";
       refuseWriting(request);
+      await sessions.listReceived();
       await sessions.hooks.drain();
       const value = await sessions.reads.run(() => {
         return answer(sessions, request.url ?? "/", seenBy(pass));

@@ -37,7 +37,7 @@ export async function liveEntries(
   const query = new Query(request.url ?? "/", EVENT_PARAMETERS);
   const form = entryFormOf(query);
   const from = await checkOffset(sessions, served, offsetOf(query, request));
-  const feed = new LiveFeed(context, response, form, pass, served.session);
+  const feed = new LiveFeed(context, response, form, pass, served);
   feed.begin(from, request.method === "HEAD");
   try {
     await followSession(served.session, from, feed, feed.signal);
@@ -71,13 +71,14 @@ class LiveFeed {
     response: ServerResponse,
     form: EntryForm,
     pass: Admission | null,
-    session: Session,
+    served: ServedSession,
   ) {
     this.#context = context;
     this.#response = response;
     this.#form = form;
-    this.#session = session;
+    this.#session = served.session;
     this.#cleanup.push(context.sessions.followers.add(() => {}, null));
+    this.#cleanup.push(context.sessions.follow(served));
     try {
       this.#cleanup.push(context.readers.add(() => this.#end(), pass));
     } catch (cause) {

@@ -150,6 +150,7 @@ export async function sessionsMount(
   return {
     async handle({ request, response, track, pass }) {
       track.route = "sessions";
+      await sessions.listReceived();
       await handleSessions(served, request, response, pass);
       return true;
     },
@@ -167,7 +168,7 @@ function serviceOf(
     host: options.sessionHost ?? nodeHost,
     roots: options.roots ?? [],
     moreRoots: () => (demo?.isShown ? [demo.root] : []),
-    received: () => received?.stores() ?? [],
+    received,
     sendersBelow: (path) => gate.sendersBelow(path),
     cwd: process.cwd(),
     limits: settings.sessions,

@@ -22,6 +22,8 @@ export interface SearchServiceOptions {
   readonly path: string;
   readonly host: Host;
   readonly stores: () => readonly FoundStore[];
+  /** Brings their sessions up to date. */
+  readonly refresh: () => Promise<unknown>;
   /** How long a query waits, and how long after a scan the next may begin. */
   readonly limits: { readonly searchWaitMs: number; readonly freshMs: number };
   readonly nowMs: () => number;
@@ -99,11 +101,12 @@ export class SearchService {
   }
 
   async #freshenAll(): Promise<void> {
-    const { host, stores, nowMs, limits, onFault } = this.#options;
+    const { host, stores, refresh, nowMs, limits, onFault } = this.#options;
     const { signal } = this.#stopping;
     const startMs = nowMs();
     try {
       const index = await this.#open();
+      await refresh();
       const options = { pace: PATIENT, signal, onFailure: this.#onFailure };
       if (!signal.aborted) await freshenIndex(host, index, stores(), options);
       const tookMs = nowMs() - startMs;

@@ -14,6 +14,7 @@ import { dialectNamed } from "../../dialects/all.ts";
 import { iterateLogs, type Unreadable } from "../../dialects/find.ts";
 import type { FoundLog, SessionRow } from "../../dialects/session-row.ts";
 import { VerdictCache } from "../../evidence/verify/verdict-cache.ts";
+import { streamBelow } from "../../guard/remote/session-paths.ts";
 import { Catalog } from "../../sessions/catalog/catalog.ts";
 import {
   forgetRows,
@@ -34,7 +35,7 @@ import type { Session } from "../../sessions/store/session.ts";
 import { Store } from "../../sessions/store/store.ts";
 import { AnswerRoom } from "../http/answer.ts";
 import { Semaphore } from "../http/semaphore.ts";
-import type { ReceivedStore } from "../received/received-sessions.ts";
+import type { ReceivedSessions } from "../received/received-sessions.ts";
 import { LiveReaders } from "../streams/live-readers.ts";
 import { LiveUsage } from "../usage/live-usage.ts";
 import { CatalogCosts } from "./catalog-costs.ts";
@@ -54,8 +55,7 @@ export interface SessionServiceOptions {
   readonly roots: RootChoice;
   /** Additional directories to serve, at this moment. */
   readonly moreRoots?: () => readonly string[];
-  /** Stores of received sessions, at this moment. */
-  readonly received?: () => readonly ReceivedStore[];
+  readonly received?: ReceivedSessions | undefined;
   /** The names of the tokens that may send below a path. */
   readonly sendersBelow?: (path: string) => readonly string[];
   readonly cwd: string;
@@ -129,7 +129,7 @@ export class SessionService {
     this.nowMs = nowMs;
     this.roots = new SessionRoots(roots, cwd, {
       more: options.moreRoots,
-      received: options.received,
+      received: () => options.received?.stores() ?? [],
     });
     this.reads = new Semaphore(limits.readersMax, limits.waitingMax);
     this.wholeReads = new Semaphore(limits.wholeReadersMax, limits.waitingMax);
@@ -145,7 +145,9 @@ export class SessionService {
     const catalog = () => this.catalog();
     const judge: Semaphore["run"] = (work) => this.wholeReads.run(work);
     this.verdicts = new VerdictCache({ host, catalog, stores, run: judge, nowMs, onFault });
+    const refresh = async () => (await options.received?.refresh()) ?? true;
     this.search = new SearchService({
+      refresh,
       path: searchPathNextTo(options.catalogPath ?? userCatalogPath()),
       host,
       stores,
@@ -155,13 +157,14 @@ export class SessionService {
       onFault: options.onFault,
     });
     this.usage = new LiveUsage({
+      refresh,
       host,
       cwd,
       stores,
       limits,
       nowMs,
       isOfUser: () => {
-        const more = [...(options.moreRoots?.() ?? []), ...(options.received?.() ?? [])];
+        const more = [...(options.moreRoots?.() ?? []), ...(options.received?.stores() ?? [])];
         return roots === "found" && more.length === 0;
       },
       onUnreadable: (id, cause) => this.#tell(id, cause),
@@ -172,12 +175,26 @@ export class SessionService {
 
   /** The session that a URL names; throws SESSION_NOT_FOUND. */
   async open(urlId: string, sees: Sees): Promise<ServedSession> {
+    await this.listReceived();
     const { store, id } = this.roots.resolve(urlId, sees);
     try {
+      const stream = streamOfSession(store, id);
+      if (stream !== null) await this.#options.received?.refresh(stream);
       return { store, session: await this.#store(store).open(id) };
     } catch (cause) {
       throw isAbsence(cause) ? sessionNotFound() : cause;
     }
+  }
+
+  /** Stores of received sessions are known as soon as these are sent; with a shared store, now. */
+  async listReceived(): Promise<void> {
+    await this.#options.received?.list();
+  }
+
+  /** Keeps the copy of a received session as long as its stream, until the result is called. */
+  follow({ store, session }: ServedSession): () => void {
+    const stream = session.id === null ? null : streamOfSession(store, session.id);
+    return (stream !== null && this.#options.received?.follow(stream)) || (() => {});
   }
 
   /** Sessions whose head is pinned and whose log is gone. */
@@ -312,12 +329,13 @@ export class SessionService {
     const { signal } = this.#stopping;
     try {
       const catalog = await this.catalog();
+      const isListed = (await this.#options.received?.refresh()) ?? true;
       this.#unreadable = 0;
       await this.hooks.drain();
       for (const store of this.roots.stores()) {
         if (!signal.aborted) await this.#freshenStore(catalog, store);
       }
-      return !signal.aborted;
+      return isListed && !signal.aborted;
     } catch (cause) {
       this.#options.onFault("looking for sessions", cause);
       return false;
@@ -362,4 +380,10 @@ export class SessionService {
   #store({ dialect, root }: ServedStore): Store {
     return new Store(this.host, { dialect, root, onWarning: () => {} });
   }
+}
+
+/** The stream of a received session's log; null for others. */
+function streamOfSession({ dialect, path }: ServedStore, id: string): string | null {
+  if (path === undefined) return null;
+  return streamBelow(path, dialectNamed(dialect).naming.logPath(id).join("/"));
 }

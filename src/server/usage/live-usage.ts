@@ -27,6 +27,8 @@ export interface LiveUsageOptions {
   readonly host: Host;
   readonly cwd: string;
   readonly stores: () => readonly FoundStore[];
+  /** Brings their sessions up to date. */
+  readonly refresh: () => Promise<unknown>;
   /** Whether the stores are those that `verbatim usage` counts, and no others. */
   readonly isOfUser: () => boolean;
   readonly limits: {
@@ -120,11 +122,12 @@ export class LiveUsage {
   }
 
   async #count(): Promise<void> {
-    const { host, cwd, nowMs, limits } = this.#options;
+    const { host, cwd, nowMs, limits, refresh } = this.#options;
     const startMs = nowMs();
     this.#progress = { done: 0, total: 0 };
     let unreadable = 0;
     try {
+      await refresh();
       const stores = this.#options.stores();
       const directory = this.#directory(stores);
       const opened = await openUsage(host, {

@@ -9,15 +9,17 @@
 import type { StreamIndex, StreamKey } from "../files/lookup/stream-index.ts";
 import type { ProducerTurn, StreamHead } from "../files/stream-store.ts";
 import type { CommitBatch } from "./batch.ts";
-import { expiresAtMs, type MessagePointer, type StreamState } from "./stream-state.ts";
+import { expiresAtMs, headOf, type MessagePointer, type StreamState } from "./stream-state.ts";
 
 type OnChange = (head: StreamHead | null) => void;
-type OnAnyChange = (path: string, head: StreamHead | null) => void;
+export type OnAnyChange = (path: string, head: StreamHead | null) => void;
+export type OnRemoved = (path: string) => void;
 
 /** Callbacks for changes of streams. */
 export class Watchers {
   readonly #ofOne = new Map<string, Set<OnChange>>();
-  readonly #ofAll = new Set<OnAnyChange>();
+  readonly #ofPrefix = new Map<OnAnyChange, string>();
+  readonly #ofRemoved = new Map<OnRemoved, string>();
 
   watch(path: string, onChange: OnChange): () => void {
     const watching = this.#ofOne.get(path) ?? new Set();
@@ -31,21 +33,59 @@ export class Watchers {
     };
   }
 
-  watchAll(onChange: OnAnyChange): () => void {
+  watchPrefix(prefix: string, onChange: OnAnyChange): () => void {
     const listener: OnAnyChange = (path, head) => onChange(path, head);
-    this.#ofAll.add(listener);
+    this.#ofPrefix.set(listener, prefix);
     return () => {
-      this.#ofAll.delete(listener);
+      this.#ofPrefix.delete(listener);
     };
   }
 
+  watchRemoved(prefix: string, onRemoved: OnRemoved): () => void {
+    const listener: OnRemoved = (path) => onRemoved(path);
+    this.#ofRemoved.set(listener, prefix);
+    return () => {
+      this.#ofRemoved.delete(listener);
+    };
+  }
+
+  /** The paths and prefixes whose changes somebody waits for. */
+  get watched(): { readonly paths: readonly string[]; readonly prefixes: readonly string[] } {
+    return { paths: [...this.#ofOne.keys()], prefixes: [...new Set(this.#ofPrefix.values())] };
+  }
+
+  get removalPrefixes(): readonly string[] {
+    return [...new Set(this.#ofRemoved.values())];
+  }
+
+  get isWatching(): boolean {
+    return this.#ofOne.size > 0 || this.#ofPrefix.size > 0;
+  }
+
   isWatched(path: string): boolean {
-    return this.#ofAll.size > 0 || this.#ofOne.has(path);
+    if (this.#ofOne.has(path)) return true;
+    for (const prefix of this.#ofPrefix.values()) if (path.startsWith(prefix)) return true;
+    return false;
+  }
+
+  /** A stream is as it says now, and may have changed. */
+  note(state: StreamState): void {
+    if (state.status !== "live") this.tell(state.path, null);
+    else if (this.isWatched(state.path)) this.tell(state.path, headOf(state));
   }
 
   tell(path: string, head: StreamHead | null): void {
     for (const onChange of [...(this.#ofOne.get(path) ?? [])]) undisturbed(() => onChange(head));
-    for (const onChange of [...this.#ofAll]) undisturbed(() => onChange(path, head));
+    for (const [onChange, prefix] of [...this.#ofPrefix]) {
+      if (path.startsWith(prefix)) undisturbed(() => onChange(path, head));
+    }
+    if (head === null) this.tellRemoved(path);
+  }
+
+  tellRemoved(path: string): void {
+    for (const [onRemoved, prefix] of [...this.#ofRemoved]) {
+      if (path.startsWith(prefix)) undisturbed(() => onRemoved(path));
+    }
   }
 }
 

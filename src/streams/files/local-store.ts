@@ -21,8 +21,12 @@ import {
   decideRemove,
   decideSign,
 } from "../commit/decide.ts";
-import { PublishedStreams, Watchers } from "../commit/published-streams.ts";
-import { headOf, type StreamState } from "../commit/stream-state.ts";
+import {
+  type OnAnyChange,
+  type OnRemoved,
+  PublishedStreams,
+  Watchers,
+} from "../commit/published-streams.ts";
 import {
   type DataDirectory,
   type OpenedDirectory,
@@ -142,7 +146,10 @@ export class LocalStore implements StreamStore {
     this.#signing = this.#newSigning();
     this.#signing?.recovered(scanned.records, stateOf);
     for (const { op } of scanned.records) {
-      if (op.op !== "record" && this.#watchers.isWatched(op.path)) this.#tell(stateOf(op.path));
+      if (op.op === "record") continue;
+      const isHeard = op.op === "delete" || this.#watchers.isWatched(op.path);
+      const state = isHeard ? stateOf(op.path) : null;
+      if (state !== null) this.#watchers.note(state);
     }
   }
 
@@ -214,8 +221,12 @@ export class LocalStore implements StreamStore {
     return this.#watchers.watch(path, onChange);
   }
 
-  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void {
-    return this.#watchers.watchAll(onChange);
+  watchPrefix(prefix: string, onChange: OnAnyChange): () => void {
+    return this.#watchers.watchPrefix(prefix, onChange);
+  }
+
+  watchRemoved(prefix: string, onRemoved: OnRemoved): () => void {
+    return this.#watchers.watchRemoved(prefix, onRemoved);
   }
 
   putRecord(key: string, value: string | null): Promise<void> {
@@ -375,14 +386,9 @@ export class LocalStore implements StreamStore {
   }
 
   #afterBatch(batch: CommitBatch, lastLsn: number): Promise<void> {
-    for (const { state } of batch.changes.values()) this.#tell(state);
+    for (const { state } of batch.changes.values()) this.#watchers.note(state);
     this.#signing?.note(batch);
     return this.#upkeep.afterBatch(batch, lastLsn);
-  }
-
-  #tell(state: StreamState | null): void {
-    if (state === null || !this.#watchers.isWatched(state.path)) return;
-    this.#watchers.tell(state.path, state.status === "live" ? headOf(state) : null);
   }
 }
 

@@ -16,7 +16,7 @@ import { openAgain, writeAtOnce } from "../../core/base/file-steps.ts";
 import { nodeHost } from "../../core/base/node-host.ts";
 import { nodeTime, repeat, type Time } from "../../core/base/time.ts";
 import { isSqliteError } from "../../core/sqlite/sqlite.ts";
-import { Watchers } from "../commit/published-streams.ts";
+import { type OnAnyChange, type OnRemoved, Watchers } from "../commit/published-streams.ts";
 import { type LocalStore, openLocalStore } from "./local-store.ts";
 import { COMMIT_LIMITS, type LocalStoreOptions } from "./local-store-options.ts";
 import type { OffsetToken } from "./offset-token.ts";
@@ -105,8 +105,12 @@ export class ReopeningStore implements StreamStore {
     return this.#options.watchers.watch(path, onChange);
   }
 
-  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void {
-    return this.#options.watchers.watchAll(onChange);
+  watchPrefix(prefix: string, onChange: OnAnyChange): () => void {
+    return this.#options.watchers.watchPrefix(prefix, onChange);
+  }
+
+  watchRemoved(prefix: string, onRemoved: OnRemoved): () => void {
+    return this.#options.watchers.watchRemoved(prefix, onRemoved);
   }
 
   putRecord(key: string, value: string | null): Promise<void> {

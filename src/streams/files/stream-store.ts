@@ -164,8 +164,17 @@ export interface StreamStore {
    * null for the last two. Appends of one batch may be reported as one.
    */
   watch(path: string, onChange: (head: StreamHead | null) => void): () => void;
-  /** The same for every stream, also future ones. */
-  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void;
+  /** The same for every stream whose path begins with `prefix`, also future ones. */
+  watchPrefix(
+    prefix: string,
+    onChange: (path: string, head: StreamHead | null) => void,
+  ): () => void;
+  /**
+   * Calls back after a stream whose path begins with `prefix` was deleted or expired. It may have
+   * been created again. Of what other servers delete it hears later than `watchPrefix`, and at no
+   * cost while nothing is deleted.
+   */
+  watchRemoved(prefix: string, onRemoved: (path: string) => void): () => void;
   /** Small values of the server, durable like appends; null removes one. */
   putRecord(key: string, value: string | null): Promise<void>;
   records(prefix: string): Promise<ReadonlyMap<string, string>>;

@@ -1,13 +1,18 @@
 /**
  * Changes: which streams other servers changed, and telling them of ours.
  *
- * Each group leaves a row in `commits` with the paths it changed. This reads the rows that are new:
- * at once when another server sends a notification, and once a second in any case. A notification
- * is only a hint, so a lost one costs a second and nothing else. They are sent at most every
- * HINT_MS: one in every group would make all groups wait for one another inside PostgreSQL.
+ * A server hears of changes only while somebody waits there (`Interest`). Then it listens: each
+ * server sends a notification with the paths that it changed, at most every HINT_MS, because one in
+ * every group would make all groups wait for one another inside PostgreSQL.
  *
- * A row is new if its transaction was not finished when the rows were last read. Numbers of rows
- * would not do: they are taken in another order than transactions end.
+ * A notification is only a hint. Each group leaves a row in `commits` with the paths that it
+ * changed, and once a second the database is asked which of the new rows are of interest. So a lost
+ * notification costs a second and nothing else. Deletions are always found in this way.
+ *
+ * CH1  A row is new if its transaction was not finished when the rows were last read. Numbers of
+ *      rows would not do: they are taken in another order than transactions end.
+ * CH2  When a server begins to listen, it looks one read further back: the last read may have passed
+ *      a change that was of no interest when it was sent.
  *
  * Use lock: while a server runs, it holds a shared lock in the database, on the connection that
  * listens. A copy needs the lock for itself. Either ends with its connection.
@@ -16,16 +21,37 @@
 import type pg from "pg";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { PostgresDatabase } from "./database.ts";
+import { REMOVED_MARK } from "./group.ts";
 import { postgresRefusal } from "./promises.ts";
 
 /** Any number, the same in every version; migrate.ts has another. */
 const LOCK = 4437_1524;
 const HINT_MS = 20;
 const POLL_MS = 1000;
+/** After so many reads without a waiter a server no longer listens: long-polls come back sooner. */
+const IDLE_READS = 3;
+/** PostgreSQL takes less than 8000. An empty notification says: read the rows. */
+const HINT_BYTES_MAX = 7900;
+/** PostgreSQL cuts longer names in LISTEN. */
+const CHANNEL_CHARS_MAX = 63;
+
+/** What is waited for on this server. */
+export interface Interest {
+  readonly paths: readonly string[];
+  /** What paths may begin with. */
+  readonly prefixes: readonly string[];
+  /** The same for streams of which only the deletion is waited for. */
+  readonly removalPrefixes: readonly string[];
+}
 
 export interface ChangesListener {
-  /** Other servers have changed these streams. Rejections count as a failure to reach it. */
-  changed(paths: readonly string[]): Promise<void>;
+  interest(): Interest;
+  /** Whether changes of this stream are waited for. */
+  isAwaited(path: string): boolean;
+  /** Whether anything is waited for, other than deletions. */
+  readonly isWaiting: boolean;
+  /** Other servers have changed and deleted these. Rejections count as a failure to reach it. */
+  changed(paths: readonly string[], removed: readonly string[]): Promise<void>;
   /** The database could be reached, or not: `null`, or why. */
   reached(failure: unknown): void;
 }
@@ -34,17 +60,23 @@ export class StreamChanges {
   readonly #database: PostgresDatabase;
   readonly #server: string;
   readonly #listener: ChangesListener;
+  readonly #channel: string;
   #client: pg.Client | null = null;
+  #isListening = false;
+  #idleReads = 0;
   #hinting: NodeJS.Timeout | null = null;
+  /** Changed here since the last notification. */
+  #hinted = new Set<string>();
   #polling: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   /** The last statement on the connection, which runs one at a time. */
   #last: Promise<unknown> = Promise.resolve();
-  #isAskedAgain = false;
+  #isReadDue = false;
   #isClosed = false;
-  /** Transactions before this one were finished at the last read. */
+  /** Transactions before these were finished at the last read, and at the one before. */
   #xmin = "0";
-  /** Changed, and not yet reported. */
+  #earlierXmin = "0";
+  /** Changed elsewhere, and not yet reported; with REMOVED_MARK: deleted. */
   readonly #paths = new Set<string>();
   /** Rows of the last read. */
   #seen: ReadonlySet<string> = new Set();
@@ -53,6 +85,7 @@ export class StreamChanges {
     this.#database = database;
     this.#server = server;
     this.#listener = listener;
+    this.#channel = `verbatim_${database.schema}`.slice(0, CHANNEL_CHARS_MAX);
   }
 
   /** From here on every change is reported. Throws POSTGRES_REFUSED while a copy runs. */
@@ -61,17 +94,32 @@ export class StreamChanges {
     const now = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin";
     const [row] = await this.#database.read(now, []);
     this.#xmin = row?.xmin as string;
-    this.#running = this.#read(); // Rows of transactions that run now are new as well.
+    this.#earlierXmin = this.#xmin;
+    this.#isReadDue = true; // Rows of transactions that run now are new as well.
+    this.#running = this.#run();
     await this.#running;
   }
 
+  /** Something is waited for that was not before. */
+  awaited(): void {
+    if (!this.#isListening) this.#poll();
+  }
+
   /** This server changed streams: a hint is sent to the others soon. */
-  hint(): void {
-    if (this.#hinting !== null || this.#isClosed) return;
-    this.#hinting = setTimeout(() => {
+  hint(paths: Iterable<string>): void {
+    if (this.#isClosed) return;
+    for (const path of paths) this.#hinted.add(path);
+    this.#hinting ??= setTimeout(() => {
       this.#hinting = null;
-      const sql = `NOTIFY verbatim_${this.#database.schema}`;
-      this.#inTurn(async () => this.#client?.query(sql)).catch(() => {}); // Others poll.
+      const text = [...this.#hinted].join("\n");
+      this.#hinted = new Set();
+      const hint = Buffer.byteLength(text) > HINT_BYTES_MAX ? "" : text;
+      const query = {
+        name: "hint",
+        text: "SELECT pg_notify($1, $2)",
+        values: [this.#channel, hint],
+      };
+      this.#inTurn(async () => this.#client?.query(query)).catch(() => {}); // Others poll.
     }, HINT_MS);
   }
 
@@ -83,46 +131,94 @@ export class StreamChanges {
     await this.#drop();
   }
 
-  /** One read at a time; a call during one has another follow it. */
-  #poll(): void {
-    if (this.#isClosed) return;
-    if (this.#running !== null) {
-      this.#isAskedAgain = true;
-      return;
+  /** A hint of another server. */
+  #heard(hint: string): void {
+    for (const path of hint.split("\n")) {
+      if (this.#listener.isAwaited(path)) this.#paths.add(path);
     }
-    if (this.#polling !== null) clearTimeout(this.#polling);
-    this.#running = this.#read();
+    if (hint === "") this.#poll();
+    else if (this.#paths.size > 0) this.#runOnce();
   }
 
-  async #read(): Promise<void> {
+  #poll(): void {
+    this.#isReadDue = true;
+    this.#runOnce();
+  }
+
+  /** One run at a time; what becomes due meanwhile is part of it. */
+  #runOnce(): void {
+    if (this.#isClosed || this.#running !== null) return;
+    if (this.#polling !== null) clearTimeout(this.#polling);
+    this.#running = this.#run();
+  }
+
+  async #run(): Promise<void> {
     try {
-      this.#client ??= await this.#connected();
-      await this.#readPaths(this.#client);
-      if (this.#paths.size > 0) await this.#listener.changed([...this.#paths]);
-      this.#paths.clear();
+      while (this.#isReadDue || this.#paths.size > 0) {
+        if (this.#isReadDue) await this.#read();
+        await this.#report();
+      }
       this.#listener.reached(null);
     } catch (error) {
       await this.#drop();
       this.#listener.reached(error);
     }
     this.#running = null;
-    if (this.#isClosed) return;
-    const isAgain = this.#isAskedAgain;
-    this.#isAskedAgain = false;
-    if (isAgain) this.#poll();
-    else this.#polling = setTimeout(() => this.#poll(), POLL_MS).unref();
+    if (!this.#isClosed) this.#polling = setTimeout(() => this.#poll(), POLL_MS).unref();
   }
 
-  async #readPaths(client: pg.Client): Promise<void> {
-    const sql = `SELECT id, server, paths, pg_snapshot_xmin(pg_current_snapshot())::text AS xmin
-       FROM (SELECT 1) AS one LEFT JOIN ${this.#database.schema}.commits ON xid >= $1::xid8`;
-    const { rows } = await this.#inTurn(() => client.query(sql, [this.#xmin]));
-    for (const { id, server, paths } of rows) {
-      if (id === null || server === this.#server || this.#seen.has(id)) continue;
-      for (const path of paths) this.#paths.add(path);
+  /** What could not be reported is reported by the next run. */
+  async #report(): Promise<void> {
+    const all = [...this.#paths];
+    if (all.length === 0) return;
+    this.#paths.clear();
+    const removed = all.filter((path) => path.startsWith(REMOVED_MARK));
+    const paths = all.filter((path) => !path.startsWith(REMOVED_MARK));
+    try {
+      await this.#listener.changed(
+        paths,
+        removed.map((path) => path.slice(REMOVED_MARK.length)),
+      );
+    } catch (error) {
+      for (const path of all) this.#paths.add(path);
+      throw error;
     }
+  }
+
+  async #read(): Promise<void> {
+    this.#client ??= await this.#connected();
+    this.#isReadDue = false;
+    const hasBegun = await this.#listen(this.#client);
+    const from = hasBegun ? this.#earlierXmin : this.#xmin; // CH2
+    const seen = hasBegun ? new Set() : this.#seen;
+    const { paths, prefixes, removalPrefixes } = this.#listener.interest();
+    const all = [...prefixes, ...removalPrefixes.map((prefix) => `${REMOVED_MARK}${prefix}`)];
+    const isAny = paths.length + all.length > 0;
+    const sql = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, id, path
+       FROM (SELECT 1) AS one LEFT JOIN (
+         SELECT id, path FROM ${this.#database.schema}.commits, unnest(paths) AS path
+         WHERE $3 AND xid >= $1::xid8 AND server <> $2 AND (path = ANY ($4::text[])
+           OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(path, prefix)))
+       ) AS awaited ON true`;
+    const values = [from, this.#server, isAny, paths, all];
+    const client = this.#client;
+    const { rows } = await this.#inTurn(() => client.query(sql, values));
+    for (const { id, path } of rows) if (id !== null && !seen.has(id)) this.#paths.add(path);
     this.#seen = new Set(rows.map(({ id }) => id));
+    this.#earlierXmin = this.#xmin;
     this.#xmin = rows[0].xmin;
+  }
+
+  /** Listens while there is a waiter. True: it does from now on. */
+  async #listen(client: pg.Client): Promise<boolean> {
+    const { isWaiting } = this.#listener;
+    this.#idleReads = isWaiting ? 0 : this.#idleReads + 1;
+    if (isWaiting === this.#isListening) return false;
+    if (!isWaiting && this.#idleReads < IDLE_READS) return false;
+    if (!isWaiting) this.#isListening = false; // One who begins to wait meanwhile is noticed.
+    await this.#inTurn(() => client.query(`${isWaiting ? "LISTEN" : "UNLISTEN"} ${this.#channel}`));
+    this.#isListening = isWaiting;
+    return isWaiting;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -137,17 +233,20 @@ export class StreamChanges {
         if (this.#client === made) this.#client = null;
         made.end().catch(() => {});
       });
-      made.on("notification", () => this.#poll());
+      made.on("notification", ({ processId, payload = "" }) => {
+        const own = (made as unknown as { processID: number }).processID;
+        if (processId !== own) this.#heard(payload);
+      });
     });
     try {
       // Only hints are written here, and they need not survive a crash.
       await client.query("SET synchronous_commit = off");
-      await client.query(`LISTEN verbatim_${this.#database.schema}`);
       await holdUsed(this.#database, client);
     } catch (error) {
       await client.end().catch(() => {});
       throw error;
     }
+    this.#isListening = false;
     return client;
   }
 

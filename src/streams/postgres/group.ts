@@ -12,6 +12,9 @@ import type { Op } from "../journal/journal-record.ts";
 import type { SeenStream } from "./stream-cache.ts";
 import { pathKey, sidOf, streamColumns } from "./stream-row.ts";
 
+/** In `commits`, before the path of a stream that was deleted; no path begins with it. */
+export const REMOVED_MARK = "-";
+
 /** Checkpoints that end at `end` of those of their stream. */
 export interface StreamCheckpoints {
   readonly path: string;
@@ -129,7 +132,7 @@ export function groupValues(parts: GroupParts): readonly unknown[] {
   return [
     id,
     server,
-    changed.map(({ path }) => path),
+    [...changed.map(({ path }) => path), ...removedMarks(batch)],
     isPlain,
     bytesArray(all.map(({ key }) => key)),
     isPlain ? "{}" : all.map(({ path, version }) => (version === 0 ? path : "")),
@@ -145,6 +148,10 @@ export function groupValues(parts: GroupParts): readonly unknown[] {
     bytesArray(touched.map(([path]) => pathKey(path))),
     numbers(touched.map(([, at]) => at)),
   ];
+}
+
+function removedMarks({ ops }: GroupBatch): readonly string[] {
+  return ops.flatMap((op) => (op.op === "delete" ? `${REMOVED_MARK}${op.path}` : []));
 }
 
 /** In the order of their keys. */

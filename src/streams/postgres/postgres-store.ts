@@ -20,8 +20,7 @@ import {
   decideExpire,
   decideRemove,
 } from "../commit/decide.ts";
-import { Watchers } from "../commit/published-streams.ts";
-import { headOf, type StreamState } from "../commit/stream-state.ts";
+import { type OnAnyChange, type OnRemoved, Watchers } from "../commit/published-streams.ts";
 import { COMMIT_LIMITS } from "../files/local-store-options.ts";
 import type { OffsetToken } from "../files/offset-token.ts";
 import { checkStreamPath } from "../files/stream-path.ts";
@@ -145,8 +144,18 @@ export class PostgresStreams implements PostgresStore {
       history: this.#history,
       now: this.#now,
     });
+    const watchers = this.#watchers;
     this.#changes = new StreamChanges(database, server, {
-      changed: (paths) => this.#changedElsewhere(paths),
+      interest: () => {
+        const ofSigning = this.#signing?.hasPins ? ["/"] : [];
+        const removalPrefixes = [...watchers.removalPrefixes, ...ofSigning];
+        return { ...watchers.watched, removalPrefixes };
+      },
+      isAwaited: (path) => watchers.isWatched(path),
+      get isWaiting() {
+        return watchers.isWatching;
+      },
+      changed: (paths, removed) => this.#changedElsewhere(paths, removed),
       reached: (failure) => {
         this.#failure = failure === null ? null : databaseError(database.place, failure);
       },
@@ -162,8 +171,8 @@ export class PostgresStreams implements PostgresStore {
       onBatch: options.onBatch,
       signing: () => this.#signing,
       onChanged: (states) => {
-        for (const state of states) this.#tell(state.path, state);
-        this.#changes.hint();
+        for (const state of states) watchers.note(state);
+        this.#changes.hint(states.map(({ path }) => path));
       },
     });
     this.#sweeper = new Sweeper(
@@ -271,11 +280,19 @@ export class PostgresStreams implements PostgresStore {
   }
 
   watch(path: string, onChange: (head: StreamHead | null) => void): () => void {
-    return this.#watchers.watch(path, onChange);
+    const stop = this.#watchers.watch(path, onChange);
+    this.#changes.awaited();
+    return stop;
   }
 
-  watchAll(onChange: (path: string, head: StreamHead | null) => void): () => void {
-    return this.#watchers.watchAll(onChange);
+  watchPrefix(prefix: string, onChange: OnAnyChange): () => void {
+    const stop = this.#watchers.watchPrefix(prefix, onChange);
+    this.#changes.awaited();
+    return stop;
+  }
+
+  watchRemoved(prefix: string, onRemoved: OnRemoved): () => void {
+    return this.#watchers.watchRemoved(prefix, onRemoved);
   }
 
   putRecord(key: string, value: string | null): Promise<void> {
@@ -356,17 +373,16 @@ export class PostgresStreams implements PostgresStore {
     await this.#committer.submit({ paths: [], bytes: 0 }, () => {});
   }
 
-  async #changedElsewhere(paths: readonly string[]): Promise<void> {
-    for (const path of paths) this.#cache.forget(path);
-    await this.#signing?.changedElsewhere(paths);
+  /**
+   * Streams that are not waited for stay in the cache as they were: a group that was decided on an
+   * earlier version is decided again.
+   */
+  async #changedElsewhere(paths: readonly string[], removed: readonly string[]): Promise<void> {
+    await this.#signing?.changedElsewhere(removed);
     const watched = paths.filter((path) => this.#watchers.isWatched(path));
-    if (watched.length === 0) return;
-    for (const [path, { state }] of await this.#cache.load(watched, [])) this.#tell(path, state);
-  }
-
-  #tell(path: string, state: StreamState | null): void {
-    if (!this.#watchers.isWatched(path)) return;
-    this.#watchers.tell(path, state?.status === "live" ? headOf(state) : null);
+    const streams = watched.length === 0 ? [] : await this.#cache.load(watched, []);
+    for (const [, { state }] of streams) if (state !== null) this.#watchers.note(state);
+    for (const path of removed) this.#watchers.tellRemoved(path);
   }
 }
 

@@ -1,6 +1,9 @@
 /**
  * Followed streams: updates every subscription's links when streams change.
  *
+ * Watches only what a subscription may follow: named streams, wake streams, and what patterns begin
+ * with. So without subscriptions appends cost nothing here, wherever they are made.
+ *
  * FS1  A subscription is added before its streams are looked up: changes meanwhile are noted, and
  * take precedence over the lookup (EN1). So no append is missed between the two.
  *
@@ -10,7 +13,7 @@
 
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { StreamHead, StreamStore } from "../files/stream-store.ts";
-import { segmentsOf } from "./glob.ts";
+import { globPrefix, segmentsOf } from "./glob.ts";
 import { type StreamEnd, StreamEnds } from "./links.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -29,6 +32,16 @@ export class Followers {
 
   get count(): number {
     return this.#all.size;
+  }
+
+  /** What the patterns begin with, without those that another one covers. */
+  get prefixes(): readonly string[] {
+    const all = new Set<string>();
+    for (const { config } of this.#all)
+      if (config.pattern !== null) all.add(globPrefix(config.pattern));
+    return [...all].filter((prefix) => {
+      return ![...all].some((other) => other !== prefix && prefix.startsWith(other));
+    });
   }
 
   of(path: string): readonly Subscription[] {
@@ -74,8 +87,9 @@ export class FollowedStreams {
   readonly #listener: FollowedListener;
   readonly #followers = new Followers();
   readonly #byWakeStream = new Map<string, Set<Subscription>>();
-  /** Only while there are subscriptions: without any, appends cost nothing here. */
-  #unwatch: (() => void) | null = null;
+  /** How to end watching: streams by name, and prefixes. */
+  readonly #watched = new Map<string, () => void>();
+  readonly #watchedPrefixes = new Map<string, () => void>();
 
   constructor(store: StreamStore, listener: FollowedListener) {
     this.#store = store;
@@ -88,27 +102,33 @@ export class FollowedStreams {
   }
 
   close(): void {
-    this.#unwatch?.();
-    this.#unwatch = null;
+    for (const watched of [this.#watched, this.#watchedPrefixes]) {
+      for (const stop of watched.values()) stop();
+      watched.clear();
+    }
   }
 
   add(subscription: Subscription): void {
-    this.#unwatch ??= this.#store.watchAll((path, head) => this.#onChange(path, head));
+    const { links, config } = subscription;
     this.#followers.add(subscription);
-    const { wakeStream } = subscription.config;
+    this.#watchPrefixes();
+    for (const path of links.paths()) if (links.isExplicit(path)) this.#watch(path);
+    const { wakeStream } = config;
     if (wakeStream === null) return;
     const others = this.#byWakeStream.get(wakeStream) ?? new Set();
     this.#byWakeStream.set(wakeStream, others.add(subscription));
+    this.#watch(wakeStream);
   }
 
   remove(subscription: Subscription): void {
     const { links, config } = subscription;
-    this.#followers.remove(subscription);
-    for (const path of links.paths()) this.#forgetUnfollowed(path);
-    const others = this.#byWakeStream.get(config.wakeStream ?? "");
+    const wakeStream = config.wakeStream ?? "";
+    const others = this.#byWakeStream.get(wakeStream);
     others?.delete(subscription);
-    if (others?.size === 0) this.#byWakeStream.delete(config.wakeStream ?? "");
-    if (this.count === 0) this.close();
+    if (others?.size === 0) this.#byWakeStream.delete(wakeStream);
+    this.#followers.remove(subscription);
+    for (const path of [...links.paths(), wakeStream]) this.#forgetUnfollowed(path);
+    this.#watchPrefixes();
   }
 
   /** Looks up the ends of the streams that these subscriptions follow. */
@@ -123,6 +143,7 @@ export class FollowedStreams {
     for (const path of paths) {
       this.#followers.changed(path);
       this.#forgetUnfollowed(path);
+      if (this.#isNamed(path)) this.#watch(path);
     }
     await this.#lookUpNamed(paths.filter((path) => this.#followers.of(path).length > 0));
   }
@@ -178,9 +199,43 @@ export class FollowedStreams {
 
   #forgetUnfollowed(path: string): void {
     if (this.#followers.of(path).length === 0) this.ends.forget(path);
+    if (this.#isNamed(path)) return;
+    this.#watched.get(path)?.();
+    this.#watched.delete(path);
   }
 
-  /** Called for every append of every stream, so it does as little as possible. */
+  /** Whether it is watched whatever the patterns are. */
+  #isNamed(path: string): boolean {
+    if (this.#byWakeStream.has(path)) return true;
+    return this.#followers.of(path).some(({ links }) => links.isExplicit(path));
+  }
+
+  #watch(path: string): void {
+    if (this.#watched.has(path)) return;
+    this.#watched.set(
+      path,
+      this.#store.watch(path, (head) => this.#onChange(path, head)),
+    );
+  }
+
+  /** New ones first, so that no stream is unwatched in between. */
+  #watchPrefixes(): void {
+    const prefixes = this.#followers.prefixes;
+    for (const prefix of prefixes) {
+      if (this.#watchedPrefixes.has(prefix)) continue;
+      const stop = this.#store.watchPrefix(prefix, (path, head) => {
+        if (!this.#watched.has(path)) this.#onChange(path, head); // Else it is called for its name.
+      });
+      this.#watchedPrefixes.set(prefix, stop);
+    }
+    for (const [prefix, stop] of this.#watchedPrefixes) {
+      if (prefixes.includes(prefix)) continue;
+      stop();
+      this.#watchedPrefixes.delete(prefix);
+    }
+  }
+
+  /** Called for every append of these streams, so it does as little as possible. */
   #onChange(path: string, head: StreamHead | null): void {
     const followers = this.#followers.of(path);
     if (head === null) {

@@ -46,6 +46,16 @@ export class Glob {
   }
 }
 
+/** What the paths of all streams that a pattern matches begin with. */
+export function globPrefix(pattern: string): string {
+  const segments = pattern.split("/");
+  const star = segments.findIndex((segment) => typeof segmentOf(segment) === "symbol");
+  if (star === -1) return `/${segments.map((each) => String(segmentOf(each))).join("/")}`;
+  const fixed = segments.slice(0, star).map((each) => `/${String(segmentOf(each))}`);
+  // `a/**` also matches /a itself.
+  return segments[star] === "**" ? fixed.join("") || "/" : `${fixed.join("")}/`;
+}
+
 /** The segments of a stream's path, which begins with a slash. */
 export function segmentsOf(path: string): readonly string[] {
   return path.slice(1).split("/");

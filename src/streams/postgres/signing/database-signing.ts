@@ -112,6 +112,10 @@ export class DatabaseSigning implements GroupSigning {
     return new DatabaseSigning(parts, await AppendedMacs.of(parts.signer));
   }
 
+  get hasPins(): boolean {
+    return this.#pinned.size > 0;
+  }
+
   begin(batch: GroupBatch): Promise<void> | null {
     const old = beginningIn(batch).filter((state) => this.#isOlder(state));
     if (old.length === 0) return this.#signing.begin(batch);
@@ -130,7 +134,7 @@ export class DatabaseSigning implements GroupSigning {
   }
 
   /**
-   * Other servers changed these streams: pins of those that are deleted do not count any more.
+   * Other servers deleted these streams: pins of those that still are do not count any more.
    * Default: all that are pinned, for what happened before this server was started.
    */
   async changedElsewhere(paths: readonly string[] = [...this.#pinned]): Promise<void> {
