@@ -27,6 +27,28 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.ok(["", "hello"].includes(await answer.text()));
   });
 
+  test("a subscription on one server gets what is appended on another", async () => {
+    const [one, two] = await servers(newSchema());
+    const headers = { "Content-Type": "application/json" };
+    const at = (server: RunningServer, path: string) => `${server.url}/v1/stream${path}`;
+    const send = (url: string, method: string, body?: object) =>
+      fetch(url, { method, headers, body: JSON.stringify(body ?? {}) });
+    const { pattern: _, ...unnamed } = PULL;
+    const bodies = { glob: PULL, named: { ...unnamed, streams: ["chat/1"] } };
+    for (const [id, body] of Object.entries(bodies)) {
+      const answer = await send(at(one, `/__ds/subscriptions/${id}`), "PUT", body);
+      assert.equal(answer.status, 201, await answer.text());
+    }
+    const streams = { glob: "/events/1", named: "/chat/1" };
+    for (const [id, path] of Object.entries(streams)) {
+      await fetch(at(two, path), { method: "PUT", headers });
+      await send(at(two, path), "POST", { n: 1 });
+      const claim = at(one, `/__ds/subscriptions/${id}/claim`);
+      const isWoken = async () => (await send(claim, "POST", { worker: "w" })).ok;
+      await until(isWoken, `${id} has work`);
+    }
+  });
+
   test("one server runs the subscriptions; the other refuses requests until it may take over", async () => {
     const schema = newSchema();
     const [one, two] = await servers(schema);

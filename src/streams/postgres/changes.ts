@@ -1,9 +1,10 @@
 /**
  * Changes: which streams other servers changed, and telling them of ours.
  *
- * A server hears of changes only while somebody waits there (`Interest`). Then it listens: each
- * server sends a notification with the paths that it changed, at most every HINT_MS, because one in
- * every group would make all groups wait for one another inside PostgreSQL.
+ * A server hears of changes only while somebody waits there (`Interest`). Then it listens, which a
+ * shared lock says: each other server sends a notification with the paths that it changed, at most
+ * every HINT_MS, because one in every group would make all groups wait for one another inside
+ * PostgreSQL. While no other server listens, none is sent.
  *
  * A notification is only a hint. Each group leaves a row in `commits` with the paths that it
  * changed, and once a second the database is asked which of the new rows are of interest. So a lost
@@ -26,6 +27,7 @@ import { postgresRefusal } from "./promises.ts";
 
 /** Any number, the same in every version; migrate.ts has another. */
 const LOCK = 4437_1524;
+const LISTENING_LOCK = 4437_1525;
 const HINT_MS = 20;
 const POLL_MS = 1000;
 /** After so many reads without a waiter a server no longer listens: long-polls come back sooner. */
@@ -34,6 +36,8 @@ const IDLE_READS = 3;
 const HINT_BYTES_MAX = 7900;
 /** PostgreSQL cuts longer names in LISTEN. */
 const CHANNEL_CHARS_MAX = 63;
+/** Begins the channel on which a server says that it listens from now on. */
+const LISTENS = "verbatim_listens_";
 
 /** What is waited for on this server. */
 export interface Interest {
@@ -63,6 +67,8 @@ export class StreamChanges {
   readonly #channel: string;
   #client: pg.Client | null = null;
   #isListening = false;
+  /** Whether another server listens, as far as this one knows. */
+  #isHeard = true;
   #idleReads = 0;
   #hinting: NodeJS.Timeout | null = null;
   /** Changed here since the last notification. */
@@ -85,7 +91,7 @@ export class StreamChanges {
     this.#database = database;
     this.#server = server;
     this.#listener = listener;
-    this.#channel = `verbatim_${database.schema}`.slice(0, CHANNEL_CHARS_MAX);
+    this.#channel = channelOf("verbatim_", database.schema);
   }
 
   /** From here on every change is reported. Throws POSTGRES_REFUSED while a copy runs. */
@@ -107,7 +113,7 @@ export class StreamChanges {
 
   /** This server changed streams: a hint is sent to the others soon. */
   hint(paths: Iterable<string>): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || !this.#isHeard) return;
     for (const path of paths) this.#hinted.add(path);
     this.#hinting ??= setTimeout(() => {
       this.#hinting = null;
@@ -194,19 +200,21 @@ export class StreamChanges {
     const { paths, prefixes, removalPrefixes } = this.#listener.interest();
     const all = [...prefixes, ...removalPrefixes.map((prefix) => `${REMOVED_MARK}${prefix}`)];
     const isAny = paths.length + all.length > 0;
-    const sql = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, id, path
+    const sql = `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin, id, path,
+         (SELECT pg_try_advisory_xact_lock(${LISTENING_LOCK}, hashtext($6))) AS "isUnheard"
        FROM (SELECT 1) AS one LEFT JOIN (
          SELECT id, path FROM ${this.#database.schema}.commits, unnest(paths) AS path
          WHERE $3 AND xid >= $1::xid8 AND server <> $2 AND (path = ANY ($4::text[])
            OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(path, prefix)))
        ) AS awaited ON true`;
-    const values = [from, this.#server, isAny, paths, all];
+    const values = [from, this.#server, isAny, paths, all, this.#database.schema];
     const client = this.#client;
     const { rows } = await this.#inTurn(() => client.query(sql, values));
     for (const { id, path } of rows) if (id !== null && !seen.has(id)) this.#paths.add(path);
     this.#seen = new Set(rows.map(({ id }) => id));
     this.#earlierXmin = this.#xmin;
     this.#xmin = rows[0].xmin;
+    this.#isHeard = !rows[0].isUnheard;
   }
 
   /** Listens while there is a waiter. True: it does from now on. */
@@ -216,7 +224,13 @@ export class StreamChanges {
     if (isWaiting === this.#isListening) return false;
     if (!isWaiting && this.#idleReads < IDLE_READS) return false;
     if (!isWaiting) this.#isListening = false; // One who begins to wait meanwhile is noticed.
-    await this.#inTurn(() => client.query(`${isWaiting ? "LISTEN" : "UNLISTEN"} ${this.#channel}`));
+    const lock = isWaiting ? "pg_advisory_lock_shared" : "pg_advisory_unlock_shared";
+    const { schema } = this.#database;
+    await this.#inTurn(async () => {
+      await client.query(`SELECT ${lock}(${LISTENING_LOCK}, hashtext($1))`, [schema]);
+      await client.query(`${isWaiting ? "LISTEN" : "UNLISTEN"} ${this.#channel}`);
+      if (isWaiting) await client.query(`NOTIFY ${channelOf(LISTENS, schema)}`);
+    });
     this.#isListening = isWaiting;
     return isWaiting;
   }
@@ -233,14 +247,17 @@ export class StreamChanges {
         if (this.#client === made) this.#client = null;
         made.end().catch(() => {});
       });
-      made.on("notification", ({ processId, payload = "" }) => {
+      made.on("notification", ({ channel, processId, payload = "" }) => {
         const own = (made as unknown as { processID: number }).processID;
-        if (processId !== own) this.#heard(payload);
+        if (processId === own) return;
+        if (channel === this.#channel) this.#heard(payload);
+        else this.#isHeard = true;
       });
     });
     try {
       // Only hints are written here, and they need not survive a crash.
       await client.query("SET synchronous_commit = off");
+      await client.query(`LISTEN ${channelOf(LISTENS, this.#database.schema)}`);
       await holdUsed(this.#database, client);
     } catch (error) {
       await client.end().catch(() => {});
@@ -255,6 +272,10 @@ export class StreamChanges {
     this.#client = null;
     await client?.end().catch(() => {});
   }
+}
+
+function channelOf(beginning: string, schema: string): string {
+  return `${beginning}${schema}`.slice(0, CHANNEL_CHARS_MAX);
 }
 
 /** Throws POSTGRES_REFUSED while a copy runs. */
