@@ -49,7 +49,7 @@ export class Watchers {
     };
   }
 
-  /** The paths and prefixes whose changes somebody waits for. */
+  /** The paths and prefixes whose changes are waited for. */
   get watched(): { readonly paths: readonly string[]; readonly prefixes: readonly string[] } {
     return { paths: [...this.#ofOne.keys()], prefixes: [...new Set(this.#ofPrefix.values())] };
   }

@@ -21,12 +21,7 @@ import {
   decideRemove,
   decideSign,
 } from "../commit/decide.ts";
-import {
-  type OnAnyChange,
-  type OnRemoved,
-  PublishedStreams,
-  Watchers,
-} from "../commit/published-streams.ts";
+import { type OnAnyChange, PublishedStreams, Watchers } from "../commit/published-streams.ts";
 import {
   type DataDirectory,
   type OpenedDirectory,
@@ -225,7 +220,7 @@ export class LocalStore implements StreamStore {
     return this.#watchers.watchPrefix(prefix, onChange);
   }
 
-  watchRemoved(prefix: string, onRemoved: OnRemoved): () => void {
+  watchRemoved(prefix: string, onRemoved: (path: string) => void): () => void {
     return this.#watchers.watchRemoved(prefix, onRemoved);
   }
 

@@ -1,7 +1,7 @@
 /**
  * Changes: which streams other servers changed, and telling them of ours.
  *
- * A server hears of changes only while somebody waits there (`Interest`). Then it listens, which a
+ * A server hears only of changes that are waited for there (`Interest`). It then listens, which a
  * shared lock says: each other server sends a notification with the paths that it changed, at most
  * every HINT_MS, because one in every group would make all groups wait for one another inside
  * PostgreSQL. While no other server listens, none is sent.
@@ -10,10 +10,10 @@
  * changed, and once a second the database is asked which of the new rows are of interest. So a lost
  * notification costs a second and nothing else. Deletions are always found in this way.
  *
- * CH1  A row is new if its transaction was not finished when the rows were last read. Numbers of
- *      rows would not do: they are taken in another order than transactions end.
- * CH2  When a server begins to listen, it looks one read further back: the last read may have passed
- *      a change that was of no interest when it was sent.
+ * - A row is new if its transaction was not finished when the rows were last read. Numbers of rows
+ *   would not do: they are taken in another order than transactions end.
+ * - When a server begins to listen, it looks one read further back: the last read may have passed a
+ *   change that was of no interest when it was sent.
  *
  * Use lock: while a server runs, it holds a shared lock in the database, on the connection that
  * listens. A copy needs the lock for itself. Either ends with its connection.
@@ -195,7 +195,7 @@ export class StreamChanges {
     this.#client ??= await this.#connected();
     this.#isReadDue = false;
     const hasBegun = await this.#listen(this.#client);
-    const from = hasBegun ? this.#earlierXmin : this.#xmin; // CH2
+    const from = hasBegun ? this.#earlierXmin : this.#xmin;
     const seen = hasBegun ? new Set() : this.#seen;
     const { paths, prefixes, removalPrefixes } = this.#listener.interest();
     const all = [...prefixes, ...removalPrefixes.map((prefix) => `${REMOVED_MARK}${prefix}`)];
@@ -223,7 +223,7 @@ export class StreamChanges {
     this.#idleReads = isWaiting ? 0 : this.#idleReads + 1;
     if (isWaiting === this.#isListening) return false;
     if (!isWaiting && this.#idleReads < IDLE_READS) return false;
-    if (!isWaiting) this.#isListening = false; // One who begins to wait meanwhile is noticed.
+    if (!isWaiting) this.#isListening = false; // A reader that comes meanwhile is noticed.
     const lock = isWaiting ? "pg_advisory_lock_shared" : "pg_advisory_unlock_shared";
     const { schema } = this.#database;
     await this.#inTurn(async () => {

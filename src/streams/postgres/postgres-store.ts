@@ -37,7 +37,7 @@ import type {
 } from "../files/stream-store.ts";
 import { SignedHistory } from "../signing/signed-history.ts";
 import type { SigningCadence, StreamSigner } from "../signing/stream-signing.ts";
-import { StreamChanges } from "./changes.ts";
+import { type ChangesListener, StreamChanges } from "./changes.ts";
 import { CommitHealth } from "./commit-health.ts";
 import { PostgresDatabase, STATEMENT_MS } from "./database.ts";
 import { databaseError, unavailable } from "./database-errors.ts";
@@ -144,22 +144,7 @@ export class PostgresStreams implements PostgresStore {
       history: this.#history,
       now: this.#now,
     });
-    const watchers = this.#watchers;
-    this.#changes = new StreamChanges(database, server, {
-      interest: () => {
-        const ofSigning = this.#signing?.hasPins ? ["/"] : [];
-        const removalPrefixes = [...watchers.removalPrefixes, ...ofSigning];
-        return { ...watchers.watched, removalPrefixes };
-      },
-      isAwaited: (path) => watchers.isWatched(path),
-      get isWaiting() {
-        return watchers.isWatching;
-      },
-      changed: (paths, removed) => this.#changedElsewhere(paths, removed),
-      reached: (failure) => {
-        this.#failure = failure === null ? null : databaseError(database.place, failure);
-      },
-    });
+    this.#changes = new StreamChanges(database, server, this.#changesListener());
     this.#commits = new CommitHealth({ database, server, idleMs: options.probeMs ?? 5_000 });
     this.#committer = new GroupCommitter({
       database,
@@ -171,7 +156,7 @@ export class PostgresStreams implements PostgresStore {
       onBatch: options.onBatch,
       signing: () => this.#signing,
       onChanged: (states) => {
-        for (const state of states) watchers.note(state);
+        for (const state of states) this.#watchers.note(state);
         this.#changes.hint(states.map(({ path }) => path));
       },
     });
@@ -371,6 +356,26 @@ export class PostgresStreams implements PostgresStore {
   async #writeTouches(): Promise<void> {
     if (this.#cache.touches.size === 0) return;
     await this.#committer.submit({ paths: [], bytes: 0 }, () => {});
+  }
+
+  #changesListener(): ChangesListener {
+    const watchers = this.#watchers;
+    return {
+      interest: () => {
+        const ofSigning = this.#signing?.hasPins ? ["/"] : [];
+        const removalPrefixes = [...watchers.removalPrefixes, ...ofSigning];
+        return { ...watchers.watched, removalPrefixes };
+      },
+      isAwaited: (path) => watchers.isWatched(path),
+      get isWaiting() {
+        return watchers.isWatching;
+      },
+      changed: (paths, removed) => this.#changedElsewhere(paths, removed),
+      reached: (failure) => {
+        const { place } = this.#database;
+        this.#failure = failure === null ? null : databaseError(place, failure);
+      },
+    };
   }
 
   /**
