@@ -30,8 +30,9 @@ const NOTES = `(() => {
   };
   look();
   new PerformanceObserver((list) => {
-    // This request is repeated for as long as the page is open.
-    const isNew = list.getEntries().some(({ name }) => !name.endsWith("/whereabouts"));
+    // These requests are repeated for as long as the page is open.
+    const repeated = /\\/whereabouts$|\\/v1\\/sessions\\?/;
+    const isNew = list.getEntries().some(({ name }) => !repeated.test(name));
     if (isNew) window.receivedMs = performance.now();
   }).observe({ type: "resource" });
 })()`;

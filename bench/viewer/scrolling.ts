@@ -1,10 +1,11 @@
 /**
- * Scrolling: how many frames a page drops while it is scrolled at a fixed speed on a slow processor,
- * against a static page: a copy of the viewer's elements and styles without scripts and requests.
- * A third page is that copy with the least that a list of unlimited length must do: it moves rows
- * from one end to the other, as new elements. All take turns, and are scrolled equally long.
+ * Scrolling: how many frames the viewer drops on a slow processor, against the least that a list of
+ * unlimited length must do: a copy of the viewer's elements and styles without scripts and requests,
+ * which moves rows from one end to the other as new elements, as many as the viewer loads at once.
  *
- * A frame is dropped if the next one comes late: a gap of 50 ms drops two frames of 16.7.
+ * A frame is dropped if the main thread needs more processor time for the one before than a frame has
+ * on a processor that is SLOWNESS times slower than this one. Processor time says nothing of other
+ * work on this machine. All pages take turns, slice by slice, and are scrolled equally far.
  */
 
 import { PAGE_ENTRIES } from "../../viewer/src/session/entry-window.ts";
@@ -12,57 +13,32 @@ import { Browser, type BrowserPage } from "./browser.ts";
 import { openedPage, untilQuiet } from "./opening.ts";
 import type { Served } from "./served.ts";
 
+/** What scrolling a page took. */
 export interface Scrolled {
-  /** Parts of all frames, from 0 to 1. */
-  readonly ourDropped: number;
-  readonly staticDropped: number;
-  readonly leastDropped: number;
-  /** Pixels per second that the viewer was scrolled by: fewer than asked for if it had to wait. */
-  readonly speed: number;
-  readonly nodes: number;
-  readonly staticNodes: number;
-}
-
-const PX_PER_S = 3_000;
-const SLICE_MS = 4_000;
-const CPU_RATE = 4;
-
-interface Slice {
   readonly frames: number;
   readonly dropped: number;
-  readonly px: number;
-  readonly ms: number;
-  readonly isAtEnd: boolean;
+  readonly processorMs: number;
 }
 
-/** Scrolls for a slice, down; at the end of a page that has no more, up again. */
-const SCROLL = `(() => {
-  const [frameMs, scroller] = [1000 / 60, document.querySelector(".transcript")];
-  const slice = { frames: 0, dropped: 0, px: 0, ms: 0, isAtEnd: false };
-  const hasMore = () => document.querySelector(".entries + .edge") !== null;
-  return new Promise((resolve) => {
-    let last = null;
-    const step = (now) => {
-      if (last !== null) {
-        const gap = now - last;
-        const late = Math.max(0, Math.round(gap / frameMs) - 1);
-        slice.frames += 1 + late;
-        slice.dropped += late;
-        slice.ms += gap;
-        const before = scroller.scrollTop;
-        scroller.scrollTop += (window.direction ?? 1) * ${PX_PER_S} * Math.min(gap, 100) / 1000;
-        const px = Math.abs(scroller.scrollTop - before);
-        slice.px += px;
-        window.moveRows?.(scroller);
-        if (px < 1 && window.isStatic) window.direction = -(window.direction ?? 1);
-        slice.isAtEnd = px < 1 && !hasMore();
-      }
-      last = now;
-      if (slice.ms >= ${SLICE_MS} || (slice.isAtEnd && !window.isStatic)) resolve(slice);
-      else requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
-  });
+export type Pages = Readonly<Record<"viewer" | "least" | "still", Scrolled>>;
+
+const FRAME_MS = 1000 / 60;
+const SLOWNESS = 4;
+/** 3,000 pixels per second. */
+const STEP_PX = 50;
+const SLICE_FRAMES = 120;
+
+const LEAP = `document.querySelector(".transcript").scrollTop += 2000`;
+
+/** Scrolls by a step, and resolves to how far when the frame is drawn. */
+const STEP = `(() => {
+  const scroller = document.querySelector(".transcript");
+  const before = scroller.scrollTop;
+  scroller.scrollTop += ${STEP_PX} * (window.direction ?? 1);
+  const px = Math.abs(scroller.scrollTop - before);
+  if (window.isStill && px < 1) window.direction = -(window.direction ?? 1);
+  window.moveRows?.(scroller);
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(px))));
 })()`;
 
 /**
@@ -89,8 +65,6 @@ const FULL_ROWS = 300;
 
 const TO_START = `document.dispatchEvent(new KeyboardEvent("keydown", { key: "g", bubbles: true }))`;
 
-const NODES = `document.querySelectorAll("*").length`;
-
 /** The page as it is now, without its scripts. */
 const COPY = `(() => {
   const sheets = [...document.styleSheets, ...document.adoptedStyleSheets];
@@ -103,53 +77,70 @@ const COPY = `(() => {
   return "<!doctype html>" + copy.outerHTML;
 })()`;
 
-/** Scrolls a session from its start to its end, or through `slicesMax` slices of it. */
-export async function scroll(served: Served, name: string, slicesMax: number): Promise<Scrolled> {
+/** Scrolls `slices` slices of a session, from near its start. */
+export async function scroll(served: Served, name: string, slices: number): Promise<Pages> {
   const browser = Browser.launch();
   try {
     const viewer = await openedPage(browser, served, name);
     await untilQuiet(viewer);
     await viewer.evaluate(TO_START);
     await viewer.until(`document.querySelector(".transcript").textContent.startsWith("The start")`);
-    // Not measured: it fills the window of loaded entries, which the static page has as well.
-    for (let rows = 0; rows < FULL_ROWS; rows = await viewer.evaluate<number>(ROWS)) {
-      await viewer.evaluate<Slice>(SCROLL);
-    }
+    // Not measured: it fills the window of loaded entries, which the copies have as well.
+    while ((await viewer.evaluate<number>(ROWS)) < FULL_ROWS) await viewer.evaluate(LEAP);
     const html = await viewer.evaluate<string>(COPY);
-    const copied = await staticPage(browser, html);
-    const least = await staticPage(browser, html);
+    const least = await copiedPage(browser, html);
     await least.evaluate(LEAST);
-    for (const page of [viewer, copied, least]) {
-      await page.call("Emulation.setCPUThrottlingRate", { rate: CPU_RATE });
+    const still = await copiedPage(browser, html);
+    await still.evaluate("window.isStill = true");
+    const pages = { viewer, least, still };
+    const all = { viewer: [] as Scrolled[], least: [] as Scrolled[], still: [] as Scrolled[] };
+    const names = Object.keys(pages) as (keyof Pages)[];
+    for (const page of names) await pages[page].call("Performance.enable", CLOCK);
+    for (let slice = 0; slice < slices; slice++) {
+      const order = slice % 2 === 0 ? names : names.toReversed();
+      for (const page of order) all[page].push(await scrollSlice(pages[page]));
     }
-    const [ours, others, leasts]: [Slice[], Slice[], Slice[]] = [[], [], []];
-    while (ours.length < slicesMax && ours.at(-1)?.isAtEnd !== true) {
-      ours.push(await viewer.evaluate<Slice>(SCROLL));
-      others.push(await copied.evaluate<Slice>(SCROLL));
-      leasts.push(await least.evaluate<Slice>(SCROLL));
-    }
-    return {
-      ourDropped: sum(ours, "dropped") / sum(ours, "frames"),
-      staticDropped: sum(others, "dropped") / sum(others, "frames"),
-      leastDropped: sum(leasts, "dropped") / sum(leasts, "frames"),
-      speed: (1000 * sum(ours, "px")) / sum(ours, "ms"),
-      nodes: await viewer.evaluate<number>(NODES),
-      staticNodes: await copied.evaluate<number>(NODES),
-    };
+    return { viewer: sum(all.viewer), least: sum(all.least), still: sum(all.still) };
   } finally {
     await browser.close();
   }
 }
 
-async function staticPage(browser: Browser, html: string): Promise<BrowserPage> {
-  const page = await browser.newPage("window.isStatic = true");
+/** The processor time of the thread, not the time on the wall. */
+const CLOCK = { timeDomain: "threadTicks" };
+
+async function scrollSlice(page: BrowserPage): Promise<Scrolled> {
+  let [dropped, before] = [0, await processorMs(page)];
+  const start = before;
+  for (let frame = 0; frame < SLICE_FRAMES; frame++) {
+    await page.evaluate(STEP);
+    const now = await processorMs(page);
+    dropped += Math.floor(((now - before) * SLOWNESS) / FRAME_MS);
+    before = now;
+  }
+  return { frames: SLICE_FRAMES + dropped, dropped, processorMs: before - start };
+}
+
+async function processorMs(page: BrowserPage): Promise<number> {
+  const { metrics } = await page.call("Performance.getMetrics");
+  const all = metrics as { name: string; value: number }[];
+  return 1000 * (all.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN);
+}
+
+async function copiedPage(browser: Browser, html: string): Promise<BrowserPage> {
+  const page = await browser.newPage("");
   const { frameTree } = await page.call("Page.getFrameTree");
   const { id } = (frameTree as { frame: { id: string } }).frame;
   await page.call("Page.setDocumentContent", { frameId: id, html });
-  await page.evaluate("window.isStatic = true");
   return page;
 }
 
-function sum(slices: readonly Slice[], name: "frames" | "dropped" | "px" | "ms"): number {
-  return slices.reduce((all, slice) => all + slice[name], 0);
+function sum(slices: readonly Scrolled[]): Scrolled {
+  const all = { frames: 0, dropped: 0, processorMs: 0 };
+  for (const { frames, dropped, processorMs } of slices) {
+    all.frames += frames;
+    all.dropped += dropped;
+    all.processorMs += processorMs;
+  }
+  return all;
 }

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,6 +19,8 @@ export interface Served {
   readonly cookie: { readonly name: string; readonly value: string };
   /** The id of each session in the API, by its name. */
   readonly ids: ReadonlyMap<string, string>;
+  /** The processor time of its process so far, with all threads: Linux counts in 10 ms. */
+  processorMs(): number;
   stop(): Promise<void>;
 }
 
@@ -46,7 +48,16 @@ export async function serve(checkout: string, home: string, kept: string): Promi
   const link = await printedLink(child);
   const { origin: url } = new URL(link);
   const cookie = await cookieOf(link);
-  return { url, cookie, ids: await listAll(url, cookie), stop };
+  const processorMs = () => {
+    const stat = readFileSync(`/proc/${child.pid}/stat`, "utf8");
+    const [user = 0, system = 0] = stat
+      .slice(stat.lastIndexOf(")"))
+      .split(" ")
+      .slice(12)
+      .map(Number);
+    return 10 * (user + system);
+  };
+  return { url, cookie, ids: await listAll(url, cookie), processorMs, stop };
 }
 
 /** The JSON of an answer. */
