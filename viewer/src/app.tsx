@@ -1,7 +1,7 @@
 /** App: the frame of every page, and the page of the current route. */
 
 import type { ComponentType } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../src/client/client.ts";
 import { listHref, route } from "./address.ts";
 import { LostBanner } from "./live/lost-banner.tsx";
@@ -15,6 +15,10 @@ import { ThemeButton } from "./style/theme-button.tsx";
 import { TokenPrompt } from "./token-prompt.tsx";
 
 export function App() {
+  const { page } = route.value;
+  useLayoutEffect(() => {
+    document.documentElement.dataset.page = page;
+  }, [page]);
   return (
     <>
       <button type="button" class="skip-link" onClick={skip}>

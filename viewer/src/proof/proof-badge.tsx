@@ -16,7 +16,7 @@ const PATHS: Readonly<Record<Tone, string>> = {
 
 export function Shield({ tone }: { readonly tone: Tone }) {
   return (
-    <svg viewBox="0 0 24 24" width="16" height="16" aria-hidden="true">
+    <svg class="icon" viewBox="0 0 24 24" width="16" height="16" aria-hidden="true">
       <path d="M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6z" />
       <path d={PATHS[tone]} />
     </svg>

@@ -3,6 +3,7 @@
  * way to jump anywhere, however long the session.
  */
 
+import { useComputed } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { ReadingPosition } from "./reading.ts";
 import type { ExchangeIndex } from "./session-outline.ts";
@@ -24,15 +25,21 @@ export function Rail({
   const turns = store.outline.index.value;
   // Made once: the thumb alone changes with each frame of scrolling.
   const marks = useMemo(() => <Marks turns={turns} end={end} />, [turns, end]);
+  // In thousandths, about a pixel: not each frame of scrolling draws the rail again.
+  const part = (offset: number) => offset / (store.window.value?.end ?? 1);
+  const from = useComputed(() => Math.round(part(reading.visible.value.from) * 1000)).value;
+  const length = useComputed(() => {
+    const { from, to } = reading.visible.value;
+    return Math.ceil(Math.max(0, part(to - from) * 100));
+  }).value;
   if (end === 0) return null;
-  const { from, to } = reading.visible.value;
-  const percent = Math.round((from / end) * 100);
+  const percent = Math.round(from / 10);
   const point = (event: PointerEvent) => {
     const place = rail.current?.getBoundingClientRect();
     if (place) void store.toPart((event.clientY - place.top) / place.height);
   };
   const onKey = (event: KeyboardEvent) => {
-    const goal = KEYS[event.key]?.(from / end);
+    const goal = KEYS[event.key]?.(reading.visible.peek().from / end);
     if (goal === undefined) return;
     event.preventDefault();
     void store.toPart(goal);
@@ -54,14 +61,8 @@ export function Rail({
     >
       {marks}
       {/* Moved, not placed: a new place would be a layout of the page in each frame. */}
-      <span
-        class="rail-place"
-        style={{ transform: `translateY(${((from / end) * 100).toFixed(2)}%)` }}
-      >
-        <span
-          class="rail-thumb"
-          style={{ height: `${Math.ceil(Math.max(0, ((to - from) / end) * 100))}%` }}
-        />
+      <span class="rail-place" style={{ transform: `translateY(${from / 10}%)` }}>
+        <span class="rail-thumb" style={{ height: `${length}%` }} />
       </span>
     </div>
   );
