@@ -139,6 +139,35 @@ test.skipIf(chromiumPath === null)(
 );
 
 test.skipIf(chromiumPath === null)(
+  "the time of a saved row, how long it took and its number cover none of its words",
+  async () => {
+    const user = new CliUser();
+    putThread(user.cwd, "timed-1", [
+      event("tool_call_start", { tool: "bash", call_id: "1", input: { command: "make ".repeat(60) } }),
+      event("tool_call_result", { call_id: "1", output: "done", error: null, duration_ms: 986 }),
+      event("assistant_text", { text: "It is made, and tested on all platforms. ".repeat(9) }),
+    ]);
+    const { code, stderr } = await user.run(["export", "timed-1", "--output", "page.html"]);
+    assert.equal(code, 0, stderr);
+    const content = readFileSync(join(user.cwd, "page.html"), "utf8");
+    const covered = `[...document.querySelectorAll(".entry")].flatMap((entry) => {
+      const boxes = [...entry.querySelectorAll("header > .time, header > .at, .took, .subject, .text")]
+        .map((one) => [one.className, one.getBoundingClientRect()])
+        .filter(([, { width }]) => width > 0);
+      const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+      return boxes.flatMap(([name, box], n) =>
+        boxes.slice(n + 1).filter(([, other]) => meet(box, other)).map(([other]) => name + " " + other));
+    })`;
+    for (const width of [360, 768, 1440]) {
+      await visitor.page.setViewportSize({ width, height: 900 });
+      await visitor.visit(content);
+      await visitor.page.locator(".took", { hasText: "986 ms" }).waitFor();
+      assert.deepEqual(await visitor.page.evaluate(covered), [], `${width} px`);
+    }
+  },
+);
+
+test.skipIf(chromiumPath === null)(
   "folded parts can be unfolded, and are always printed",
   async () => {
     const long = "folded\n".repeat(100);

@@ -361,7 +361,7 @@ summary:hover { color: var(--ink); }
 ${CALL_STYLE}
 @media (max-width: 34rem) {
   .facts div { flex-basis: 40%; }
-  .entry:is(.done, .by-assistant) > header .time { display: none; }
+  .entry:is(.done, .by-assistant) > header :is(.time, .at) { display: none; }
   .entry.by-assistant > :is(.text, .source, .box) { margin-right: 0; }
   .done > .who + .box .caption, .done > .who + .caption { padding-right: 4rem; }
   .entry:not(.by-assistant), .end { padding: 0.65rem 0.75rem 0.8rem; }
