@@ -15,27 +15,6 @@ export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   paused: "Paused",
 };
 
-const STEPS = [
-  [60, "second", 1],
-  [3600, "minute", 60],
-  [86_400, "hour", 3600],
-  [2_592_000, "day", 86_400],
-  [31_536_000, "month", 2_592_000],
-] as const;
-
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
-
-/** 3 min. ago. */
-export function agoOf(at: string, nowMs: number): string {
-  const seconds = Math.round((nowMs - Date.parse(at)) / 1000);
-  if (Number.isNaN(seconds)) return "";
-  if (seconds < 5) return "now";
-  for (const [below, unit, length] of STEPS) {
-    if (seconds < below) return relative.format(-Math.floor(seconds / length), unit);
-  }
-  return relative.format(-Math.floor(seconds / 31_536_000), "year");
-}
-
 const clock = new Intl.DateTimeFormat("en", {
   hour: "2-digit",
   minute: "2-digit",

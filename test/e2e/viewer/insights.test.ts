@@ -107,6 +107,9 @@ browserTest("every kind of figure leads to the sessions behind it", async () => 
   await follow(page, tool.nth(0), /^2 in 1 session$/, first);
   await follow(page, tool.nth(1), /^1 in 1 session$/, first);
   await follow(page, tool.nth(2), /^3 min in 1 session$/, first);
+  await tool.nth(4).click();
+  await page.locator(".row.target", { hasText: "Edit" }).waitFor();
+  await page.goBack();
   const file = card(page, "Most edited files").locator("tr", { hasText: "<script>" });
   await follow(page, file.getByRole("link").nth(0), /^1 in 1 session$/, first);
   await follow(page, file.getByRole("link").nth(1), /^1 in 1 session$/, first);

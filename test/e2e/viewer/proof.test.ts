@@ -87,13 +87,16 @@ browserTest(
     await banner.getByText("verbatim verify --deep altered-1").waitFor();
     await banner.getByRole("link", { name: "Show the place" }).click();
     await page.locator(".row.altered", { hasText: "Turn two: gone" }).waitFor();
-    await banner.getByRole("button", { name: "All findings" }).click();
-    await page.locator("#proof-panel").waitFor();
     assert.equal(await page.locator(".session-facts .state.completed").count(), 0);
     const widthOf = async (part: string) => (await page.locator(part).boundingBox())?.width;
     const left = async () => Number(await widthOf(".session-body")) - Number(await width());
     const width = () => widthOf(".proof-banner");
     await eventually("the whole width of the session", left).toBeLessThanOrEqual(1);
+    await banner.getByRole("button", { name: "All findings" }).click();
+    await page.locator("#proof-panel", { hasText: "turn 2" }).waitFor();
+    assert.equal(await banner.count(), 0, "the panel says the same");
+    await page.locator(".proof-badge").click();
+    await banner.getByText("Tampered.").waitFor();
     const honest = await proofOf("honest-1");
     await honest.badge.filter({ hasText: "verified" }).waitFor();
     assert.equal(await honest.page.locator(".proof-banner").count(), 0);

@@ -10,7 +10,7 @@ import { isUsageRepeated } from "../../../src/core/model/usage-once.ts";
 import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts";
 import type { Why } from "../../../src/trust/proof/disclosure/records.ts";
 import type { Reason } from "../../../src/trust/proof/disclosure/statement.ts";
-import { EntryRow, LoadedCalls } from "../session/entry-row.tsx";
+import { BARE_ROW, EntryRow, LoadedCalls } from "../session/entry-row.tsx";
 import { watchCode } from "../session/highlight.ts";
 import { countText } from "../words.ts";
 import { Withheld } from "./withheld.tsx";
@@ -71,16 +71,8 @@ function Rows({ entries, reasons }: ConversationProps) {
                 links={LINKS}
                 project={null}
                 isUsageRepeated={isUsageRepeated(said, orderOf.get(item) ?? 0)}
-                thinking={false}
-                isAll={false}
-                isTarget={false}
-                isPrompt={false}
-                finds={null}
-                isAltered={false}
-                isElsewhere={false}
-                isNested={true}
                 mount={() => null}
-                cost={null}
+                {...BARE_ROW}
               />
             )}
             {withheld.map((note, nth) => (

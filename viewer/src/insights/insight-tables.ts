@@ -103,7 +103,7 @@ export function hourTable({ hours }: Insights, measure: InsightMeasure, href: Hr
 
 export function toolTable({ tools }: Insights, href: Href): InsightTable {
   const share = sharesOf(tools.map(({ calls }) => calls));
-  const rows = tools.map(({ tool, calls, errors, timed, totalMs }) => {
+  const rows = tools.map(({ tool, calls, errors, timed, totalMs, slowest }) => {
     const cell = (figure: InsightFigure, value: number, text = figureText(value, figure)) => {
       return { text, href: value === 0 ? undefined : href({ tool, figure }) };
     };
@@ -116,10 +116,16 @@ export function toolTable({ tools }: Insights, href: Href): InsightTable {
       cell("errors", errors, failed),
       cell("totalMs", totalMs, none),
       cell("totalMs", totalMs, average),
+      slowest === null
+        ? { text: "–" }
+        : {
+            text: figureText(slowest.ms, "totalMs"),
+            href: sessionHref(slowest.session, slowest.start),
+          },
     ];
   });
   return {
-    head: ["Tool", "Calls", "Failed", "Time", "Average"],
+    head: ["Tool", "Calls", "Failed", "Time", "Average", "Slowest"],
     rows,
     csv: csvOf(["tool", "calls", "errors", "timed", "totalMs"], tools),
   };

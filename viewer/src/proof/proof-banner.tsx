@@ -14,6 +14,8 @@ import "./proof.css";
 interface BannerProps {
   readonly client: VerbatimClient;
   readonly id: string;
+  /** The panel is open: it says the same and more. */
+  readonly isPanelShown: boolean;
   /** Opens the panel with all findings. */
   readonly details: () => void;
   /** Jumps to an entry, also when the address is the same already. */
@@ -25,7 +27,7 @@ export function isProofBad(client: VerbatimClient, id: string): boolean {
   return proofOf(client, id).badge.value.tone === "bad";
 }
 
-export function ProofBanner({ client, id, details, show }: BannerProps) {
+export function ProofBanner({ client, id, isPanelShown, details, show }: BannerProps) {
   const proof = proofOf(client, id);
   const { tone, word, sentence, advice } = proof.badge.value;
   const browser = proof.browser.value;
@@ -33,7 +35,7 @@ export function ProofBanner({ client, id, details, show }: BannerProps) {
   const [first] = altered;
   return (
     <div role="alert" class="proof-banner-place">
-      {tone === "bad" && (
+      {tone === "bad" && !isPanelShown && (
         <div class="proof-banner">
           <p class="proof-banner-what">
             <strong>✕ {capital(word)}.</strong> {sentence}

@@ -2,6 +2,7 @@
 
 import type { VerbatimClient } from "../../../src/client/client.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
+import { groupDigits } from "../../../src/sessions/render/phrases.ts";
 import type { Verdict } from "../../../src/trust/proof/verdict.ts";
 import { sessionHref } from "../route.ts";
 import { fullTimeOf, sizeOf } from "../words.ts";
@@ -163,7 +164,7 @@ function Altered(props: { readonly id: string; readonly ranges: readonly Altered
             {turn === null ? "Show the place" : `Show what was altered in turn ${turn}`}
           </a>{" "}
           <small>
-            bytes {from} to {to}
+            bytes {groupDigits(from)} to {groupDigits(to)}
           </small>
         </li>
       ))}

@@ -69,24 +69,29 @@ export interface RowCost {
   readonly isOfPrompt: boolean;
 }
 
+/** These are other objects each time, or look the same: `known` says what of `calls` is shown. */
+const MADE_AGAIN: ReadonlySet<string> = new Set(["calls", "mount", "cost"]);
+
+/** A row that shows an entry, and no more. */
+export const BARE_ROW = {
+  thinking: false,
+  isAll: false,
+  isTarget: false,
+  isPrompt: false,
+  finds: null,
+  isAltered: false,
+  isElsewhere: false,
+  isNested: true,
+  cost: null,
+} as const;
+
 /** Rendered again only when it looks different: there are hundreds, and the window moves often. */
 export class EntryRow extends Component<RowProps> {
   override shouldComponentUpdate(next: Readonly<RowProps>): boolean {
     const { props } = this;
+    const isOther = (name: keyof RowProps) => !MADE_AGAIN.has(name) && next[name] !== props[name];
     return (
-      next.item !== props.item ||
-      next.known !== props.known ||
-      next.links !== props.links ||
-      next.project !== props.project ||
-      next.isUsageRepeated !== props.isUsageRepeated ||
-      next.thinking !== props.thinking ||
-      next.isAll !== props.isAll ||
-      next.isTarget !== props.isTarget ||
-      next.isPrompt !== props.isPrompt ||
-      next.isAltered !== props.isAltered ||
-      next.finds !== props.finds ||
-      next.isElsewhere !== props.isElsewhere ||
-      next.notes !== props.notes ||
+      (Object.keys({ ...props, ...next }) as (keyof RowProps)[]).some(isOther) ||
       next.cost?.text !== props.cost?.text ||
       next.cost?.title !== props.cost?.title
     );

@@ -12,7 +12,7 @@ import type { PageLinks } from "../../../src/sessions/render/html/entry-html.ts"
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { faultText } from "../fault-text.ts";
 import { sessionHref } from "../route.ts";
-import { EntryRow, LoadedCalls, type MountBelowRow } from "./entry-row.tsx";
+import { BARE_ROW, EntryRow, LoadedCalls, type MountBelowRow } from "./entry-row.tsx";
 import { ThreadStore } from "./threads.ts";
 
 const PAGE_ENTRIES = 50;
@@ -88,16 +88,8 @@ function Nested({
           links={links}
           project={project}
           isUsageRepeated={isUsageRepeated(entries, n)}
-          thinking={false}
-          isAll={false}
-          isTarget={false}
-          isPrompt={false}
-          finds={null}
-          isAltered={false}
-          isElsewhere={false}
-          isNested={true}
           mount={mount}
-          cost={null}
+          {...BARE_ROW}
         />
       ))}
       {fault !== null && <p role="alert">{fault}</p>}

@@ -89,6 +89,7 @@ export function SessionHeader(props: HeaderProps) {
         <ProofBanner
           client={client}
           id={id}
+          isPanelShown={isProofShown}
           details={() => showProof(true)}
           show={(start) => void store.openAt(start)}
         />

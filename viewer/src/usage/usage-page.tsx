@@ -1,8 +1,7 @@
-/** Usage page: what agents used and what it cost: over time, by group, and what was dear. */
+/** Usage page: what agents used and what it cost, over time and by group. */
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { VerbatimClient } from "../../../src/client/client.ts";
-import type { ToolReport } from "../../../src/client/search-shapes.ts";
 import type { UsageReport } from "../../../src/client/usage-shapes.ts";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { groupDigits } from "../../../src/sessions/render/phrases.ts";
@@ -11,11 +10,10 @@ import { missingText, money, zone } from "../settings.ts";
 import { countText, dayIn, dayText, shortCount } from "../words.ts";
 import { Calendar } from "./calendar.tsx";
 import { PeriodChoice, sinceDay, UsageChoice } from "./choice.tsx";
-import { PromptTable, SessionTable } from "./dear-tables.tsx";
 import { SettingsMenu } from "./settings-menu.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 import { chartOf, tokenParts, type UsageMeasure } from "./usage-sums.ts";
-import { SumTable, ToolTable } from "./usage-tables.tsx";
+import { SumTable } from "./usage-tables.tsx";
 import { useAnswer } from "./use-answer.ts";
 import "./usage.css";
 
@@ -35,6 +33,13 @@ const SENDERS: readonly (readonly [By, string])[] = [
   ["user", "By user"],
   ["machine", "By machine"],
 ];
+const TABLES = [
+  ["Models", "Model", "models"],
+  ["Projects", "Project", "projects"],
+  ["Agents", "Agent", "agents"],
+  ["Users", "User", "users"],
+  ["Machines", "Machine", "machines"],
+] as const;
 /** Nothing, where nothing was used or its cost is not known. */
 const AMOUNTS: Readonly<Record<UsageMeasure, (value: number) => string>> = {
   cost: (value) => (value === 0 ? "" : money(value)),
@@ -48,7 +53,11 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
   const [isOld, setOld] = useState(false);
   const period = chosen ?? (isOld ? 0 : RECENT_DAYS);
   const [by, setBy] = useState<By>("agent");
-  const { report, tools, fault } = useReport(client, period, by);
+  const [tz, since] = [zone.value, sinceDay(period)];
+  const { answer: report, fault } = useAnswer(
+    (signal) => client.usage({ tz, by, ...(since !== "" && { since }), signal }),
+    [client, since, by, tz],
+  );
   // All usage is older: an empty page would say nothing.
   const isBare = report?.total.responses === 0 && report.counting === null;
   useEffect(() => {
@@ -66,43 +75,20 @@ export function UsagePage({ client }: { readonly client: VerbatimClient }) {
           {fault}
         </p>
       )}
-      {report !== null && (
-        <Report
-          client={client}
-          report={report}
-          tools={tools}
-          isRecent={period > 0}
-          by={by}
-          setBy={setBy}
-        />
-      )}
+      {report !== null && <Report report={report} isRecent={period > 0} by={by} setBy={setBy} />}
       {report === null && fault === null && <p class="usage-note">Adding up …</p>}
     </main>
   );
 }
 
-function useReport(client: VerbatimClient, days: number, by: By) {
-  const tz = zone.value;
-  const first = sinceDay(days);
-  const since = first === "" ? {} : { since: first };
-  const usage = useAnswer(
-    (signal) => client.usage({ tz, by, ...since, signal }),
-    [client, days, by, tz],
-  );
-  const tools = useAnswer((signal) => client.tools({ ...since, signal }), [client, days, by, tz]);
-  return { report: usage.answer, tools: tools.answer, fault: usage.fault ?? tools.fault };
-}
-
 interface ReportProps {
-  readonly client: VerbatimClient;
   readonly report: UsageReport;
-  readonly tools: ToolReport | null;
   readonly isRecent: boolean;
   readonly by: By;
   readonly setBy: (by: By) => void;
 }
 
-function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
+function Report({ report, isRecent, by, setBy }: ReportProps) {
   const { total, counting } = report;
   const [chosen, setMeasure] = useState<UsageMeasure | null>(null);
   const measure = chosen ?? ((total.cost ?? 0) > 0 ? "cost" : "total");
@@ -133,24 +119,22 @@ function Report({ client, report, tools, isRecent, by, setBy }: ReportProps) {
         <Calendar report={report} measure={measure} amount={amount} />
       </div>
       <div class="usage-columns">
-        <SessionTable client={client} sessions={report.sessions} />
-        <PromptTable prompts={report.prompts} isComplete={report.isComplete} />
-        <SumTable title="Models" head="Model" groups={report.models} measure={measure} />
-        <SumTable
-          title="Projects"
-          head="Project"
-          groups={report.projects}
-          measure={measure}
-          names={projectNames(report.projects.map(({ name }) => name))}
-        />
-        <SumTable title="Agents" head="Agent" groups={report.agents} measure={measure} />
-        {report.users.length > 0 && (
-          <SumTable title="Users" head="User" groups={report.users} measure={measure} />
-        )}
-        {report.machines.length > 0 && (
-          <SumTable title="Machines" head="Machine" groups={report.machines} measure={measure} />
-        )}
-        {tools !== null && <ToolTable tools={tools.tools} />}
+        {TABLES.map(([title, head, list]) => {
+          const all = report[list];
+          const isOfSenders = list === "users" || list === "machines";
+          if (isOfSenders && all.length === 0) return null;
+          const names = list === "projects" ? projectNames(all.map(({ name }) => name)) : null;
+          return (
+            <SumTable
+              key={list}
+              title={title}
+              head={head}
+              groups={all}
+              measure={measure}
+              names={names}
+            />
+          );
+        })}
       </div>
       <Prices report={report} />
     </>

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "vitest";
-import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import type { CountedSums, UsageReport } from "../../../src/client/usage-shapes.ts";
 import { amountIn, DEFAULTS, parseSettings } from "../settings.ts";
-import { calendarOf, chartOf, dayAfter, orderedTools, tokenParts } from "./usage-sums.ts";
+import { calendarOf, chartOf, dayAfter, tokenParts } from "./usage-sums.ts";
 
 const NONE: CountedSums = {
   responses: 0,
@@ -140,21 +139,4 @@ test("any text is some settings; a currency needs a rate", () => {
     ["0 EUR", "<0.0001 EUR", "0.0250 EUR", "1.00 EUR", "6,172.84 EUR"],
   );
   assert.equal(amountIn(DEFAULTS, 1.5), "$1.50");
-});
-
-test("tools are ordered by calls, average time or failures", () => {
-  const tool = (tool: string, calls: number, errors: number, totalMs: number): ToolUsageRow => ({
-    tool,
-    calls,
-    errors,
-    timed: totalMs > 0 ? calls : 0,
-    totalMs,
-    slowest: null,
-  });
-  const tools = [tool("a", 10, 5, 100), tool("b", 20, 0, 0), tool("c", 2, 2, 900)];
-  const names = (order: Parameters<typeof orderedTools>[1]) =>
-    orderedTools(tools, order).map((each) => each.tool);
-  assert.deepEqual(names("calls"), ["b", "a", "c"]);
-  assert.deepEqual(names("slowest"), ["c", "a"]);
-  assert.deepEqual(names("failing"), ["c", "a"]);
 });

@@ -1,6 +1,5 @@
 /** Usage sums: the server's report as the page draws it. Pure. */
 
-import type { ToolUsageRow } from "../../../src/client/search-shapes.ts";
 import type { CountedSums, UsageReport } from "../../../src/client/usage-shapes.ts";
 
 export type UsageMeasure = "cost" | "total";
@@ -112,20 +111,4 @@ export function tokenParts(sums: CountedSums): { total: string; parts: readonly 
     total: shown(whole),
     parts: parts.flatMap(([name], n) => (floors[n] ? [{ name, text: shown(floors[n]) }] : [])),
   };
-}
-
-export type ToolOrder = "calls" | "slowest" | "failing";
-
-/** Sorted; by errors or times, only tools that have any. */
-export function orderedTools(tools: readonly ToolUsageRow[], order: ToolOrder): ToolUsageRow[] {
-  if (order === "slowest") {
-    const timed = tools.filter(({ timed }) => timed > 0);
-    return timed.sort((one, other) => other.totalMs / other.timed - one.totalMs / one.timed);
-  }
-  if (order === "failing") {
-    const failed = tools.filter(({ errors }) => errors > 0);
-    const share = ({ errors, calls }: ToolUsageRow) => errors / Math.max(1, calls);
-    return failed.sort((one, other) => share(other) - share(one) || other.errors - one.errors);
-  }
-  return [...tools].sort((one, other) => other.calls - one.calls);
 }
