@@ -143,7 +143,11 @@ test.skipIf(chromiumPath === null)(
   async () => {
     const user = new CliUser();
     putThread(user.cwd, "timed-1", [
-      event("tool_call_start", { tool: "bash", call_id: "1", input: { command: "make ".repeat(60) } }),
+      event("tool_call_start", {
+        tool: "bash",
+        call_id: "1",
+        input: { command: "make ".repeat(60) },
+      }),
       event("tool_call_result", { call_id: "1", output: "done", error: null, duration_ms: 986 }),
       event("assistant_text", { text: "It is made, and tested on all platforms. ".repeat(9) }),
     ]);

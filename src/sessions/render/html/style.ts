@@ -41,7 +41,7 @@ export const LETTERS: Html = html`
   --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
 `;
 
-export const STYLE_HASH = "sha256-Qtu4k2MXaill3l2q6UoAuUgFe2T8tsGqqs8XW+oveAg=";
+export const STYLE_HASH = "sha256-6+aQ09zhlWb1PCWLRMcZ0sN7JsEj/FEkOAAeEzXfcgo=";
 
 /** All of it is a literal: a value put in here would be a bug (markup.ts). */
 export const STYLE_SHEET: Html = html`<style>
