@@ -22,8 +22,8 @@ export function keptSwitch(key: string, isOnAtFirst = true): KeptSwitch {
 
 function isKeptOn(key: string): boolean | null {
   try {
-    const kept = localStorage.getItem(key);
-    return kept === null ? null : kept === "on";
+    const stored = localStorage.getItem(key);
+    return stored === null ? null : stored === "on";
   } catch {
     return null;
   }

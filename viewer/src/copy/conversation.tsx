@@ -67,7 +67,7 @@ function Rows({ entries, reasons }: ConversationProps) {
               <EntryRow
                 item={item}
                 calls={calls}
-                known={calls.knownOf(item)}
+                pairing={calls.pairingOf(item)}
                 links={LINKS}
                 project={null}
                 isUsageRepeated={isUsageRepeated(said, orderOf.get(item) ?? 0)}

@@ -52,7 +52,7 @@ export function remainderText({ state, program, isPinned }: Whereabouts): string
 }
 
 function SaveLoaded({ store }: { readonly store: SessionStore }) {
-  const [told, tell] = useState<string | null>(null);
+  const [fault, setFault] = useState<string | null>(null);
   const head = store.head.value;
   const items = store.loaded();
   if (head === null || items.length === 0) return null;
@@ -60,12 +60,12 @@ function SaveLoaded({ store }: { readonly store: SessionStore }) {
     try {
       saveAs(nameFor(head, "html"), loadedPieces(head, items), "text/html");
     } catch (cause) {
-      tell(faultText(cause));
+      setFault(faultText(cause));
     }
   };
   return (
     <button type="button" onClick={save}>
-      {told ?? `Save what is loaded (${countText(items.length, "entry", "entries")})`}
+      {fault ?? `Save what is loaded (${countText(items.length, "entry", "entries")})`}
     </button>
   );
 }

@@ -29,7 +29,7 @@ export interface RowProps {
   readonly item: EntryItem;
   readonly calls: LoadedCalls;
   /** Which of its calls and results are paired: when that changes, it looks different. */
-  readonly known: string;
+  readonly pairing: string;
   readonly links: PageLinks;
   /** The directory that paths are relative to. */
   readonly project: string | null;
@@ -69,7 +69,7 @@ export interface RowCost {
   readonly isOfPrompt: boolean;
 }
 
-/** These are other objects each time, or look the same: `known` says what of `calls` is shown. */
+/** These are other objects each time, or look the same: `pairing` says what of `calls` is shown. */
 const MADE_AGAIN: ReadonlySet<string> = new Set(["calls", "mount", "cost"]);
 
 /** A row that shows an entry, and no more. */
@@ -103,18 +103,18 @@ export class EntryRow extends Component<RowProps> {
 }
 
 function Row(props: RowProps) {
-  const { item, calls, known, links, project, isUsageRepeated, thinking } = props;
+  const { item, calls, pairing, links, project, isUsageRepeated, thinking } = props;
   const { isAll, isTarget, isAltered, cost } = props;
-  // `known` replaces `calls`, which is a new object each time.
-  const looks = [item, known, links, project, isUsageRepeated, thinking, isTarget];
-  const said = useMemo(() => rowHtml(props), looks);
+  // `pairing` replaces `calls`, which is a new object each time.
+  const looks = [item, pairing, links, project, isUsageRepeated, thinking, isTarget];
+  const visible = useMemo(() => rowHtml(props), looks);
   const silent = useMemo(() => (isAll ? silentHtml(item, links) : null), [item, links, isAll]);
   const isHidden = props.isElsewhere && !isAll && !isTarget;
-  const shown = isHidden ? null : (said ?? silent);
+  const shown = isHidden ? null : (visible ?? silent);
   const { start } = item;
   if (shown === null) return <div class="row silent" data-start={start} data-offset={start} />;
   const marks = Object.entries({
-    done: said !== null && item.entry !== null && isDone(item.entry),
+    done: visible !== null && item.entry !== null && isDone(item.entry),
     ...(props.isNested
       ? { nested: true }
       : { prompt: props.isPrompt, target: isTarget, altered: isAltered }),
@@ -269,7 +269,7 @@ export class LoadedCalls implements Calls {
   }
 
   /** Which calls and results of an entry are paired: when that changes, it looks different. */
-  knownOf({ entry, start, tools }: EntryItem): string {
+  pairingOf({ entry, start, tools }: EntryItem): string {
     const parts = entry?.parts ?? [];
     const { at, model } = this.before({ start });
     const paired = parts

@@ -84,7 +84,7 @@ function Nested({
           key={item.start}
           item={item}
           calls={calls}
-          known={calls.knownOf(item)}
+          pairing={calls.pairingOf(item)}
           links={links}
           project={project}
           isUsageRepeated={isUsageRepeated(entries, n)}

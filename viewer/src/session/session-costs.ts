@@ -35,6 +35,13 @@ interface Places {
   stampOf(block: number): string | null;
 }
 
+/** All in one block, for pages that show all prompts. */
+export const WHOLE: Omit<Places, "totals"> = {
+  blockOf: () => 0,
+  rangeOf: () => ({ from: 0, to: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY }),
+  stampOf: () => "",
+};
+
 export class SessionCosts {
   readonly counted = signal<Pick<Counted, "total"> | null>(null);
   /** What each prompt cost, for the time axis. */

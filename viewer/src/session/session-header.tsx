@@ -196,8 +196,8 @@ function Facts({ head, store, children }: FactsProps) {
 
 /** The row of the call that started this session, once it is known; else its session. */
 function parentHref({ client, id, threads }: SessionStore, parent: string): string {
-  const known = threads.parent.value;
-  if (known !== null) return sessionHref(known.id, known.start);
+  const caller = threads.parent.value;
+  if (caller !== null) return sessionHref(caller.id, caller.start);
   return sessionHref(client.sessions.idInSameStore(id, parent));
 }
 
@@ -296,9 +296,9 @@ const shortOf = (sums: CountedSums) => costOrRecorded(sums, shortCost);
 
 /** What the cost is made of, and what the program recorded itself. */
 function costTitle({ recorded, unpriced }: CountedSums): string {
-  const known = unpriced > 0 ? `No price is known for ${groupDigits(unpriced)} tokens. ` : "";
+  const missing = unpriced > 0 ? `No price is known for ${groupDigits(unpriced)} tokens. ` : "";
   const own = recorded === null ? "" : `The program recorded ${moneyOf(recorded)}. `;
-  return `${known}${own}As counted by verbatim usage, with subagents.`;
+  return `${missing}${own}As counted by verbatim usage, with subagents.`;
 }
 
 function tokensOf({ totalTokens, inputTokens, outputTokens }: SessionHead): number | null {

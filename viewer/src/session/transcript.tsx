@@ -75,7 +75,7 @@ export function Transcript(props: TranscriptProps) {
               key={item.start}
               item={item}
               calls={calls}
-              known={calls.knownOf(item)}
+              pairing={calls.pairingOf(item)}
               links={links}
               project={project}
               isUsageRepeated={isUsageRepeated(entries, n)}

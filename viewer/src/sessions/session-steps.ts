@@ -9,8 +9,8 @@ import { listStoreFor } from "./list-store.ts";
 const HITS = ".list-column .hit-group h2 a";
 
 export async function stepSession(id: string, by: 1 | -1): Promise<void> {
-  const found = [...document.querySelectorAll<HTMLAnchorElement>(HITS)];
-  const hits = found.map(({ hash }) => parseRoute(hash));
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(HITS)];
+  const hits = links.map(({ hash }) => parseRoute(hash));
   const at = hits.findIndex((hit) => hit.page === "session" && hit.id === id);
   const store = listStoreFor(client.peek(), listFilter.peek());
   const to = hits.length > 0 ? hits[at + by] : sessionRoute(await store.neighbour(id, by));

@@ -25,7 +25,7 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
   const used = weeks.flat().filter(({ value }) => value > 0);
   const most = used.reduce((max, cell) => (cell.value > (max?.value ?? 0) ? cell : max), used[0]);
   const days = countText(used.length, "day");
-  const said = most
+  const summary = most
     ? `${days} with usage; most ${onDay(most.day)}: ${amount(most.value)}`
     : "No usage";
   const [width, height] = [weeks.length * CELL + LABELS, 7 * CELL + LABELS];
@@ -33,11 +33,11 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
     <section class="usage-card">
       <div class="usage-head">
         <h2>The last year</h2>
-        <span class="usage-note">{said}</span>
+        <span class="usage-note">{summary}</span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too. */}
       <section class="usage-calendar" ref={scroller} tabIndex={0} aria-label="Calendar">
-        <svg width={width} height={height} role="img" aria-label={`The last year: ${said}`}>
+        <svg width={width} height={height} role="img" aria-label={`The last year: ${summary}`}>
           {["Mon", "Wed", "Fri"].map((name, n) => (
             <text key={name} x={0} y={LABELS + (n * 2 + 1) * CELL - 5}>
               {name}
@@ -63,8 +63,8 @@ export function Calendar({ report, measure, amount }: CalendarProps) {
 
 /** "on Mon 3 Nov", "today" */
 function onDay(day: string): string {
-  const said = dayText(day);
-  return /\d/.test(said) ? `on ${said}` : said.toLowerCase();
+  const name = dayText(day);
+  return /\d/.test(name) ? `on ${name}` : name.toLowerCase();
 }
 
 function isNewMonth(day: string | undefined, before: string | undefined): boolean {

@@ -31,10 +31,10 @@ export function chartOf({ days, series }: UsageReport, measure: UsageMeasure): D
   const first = days[0]?.name;
   const missing = first === undefined ? 0 : Math.max(0, DAYS_MIN - days.length);
   const before = Array.from({ length: missing }, (_, n) => dayAfter(first ?? "", n - missing));
-  const shown = series.filter((each) => each[measure].some((value) => value > 0));
+  const used = series.filter((each) => each[measure].some((value) => value > 0));
   return {
     days: [...before, ...days.map(({ name }) => name)],
-    series: shown.map(({ name, groups, [measure]: values }) => ({
+    series: used.map(({ name, groups, [measure]: values }) => ({
       name: name ?? `${groups} others`,
       values: [...before.map(() => 0), ...values],
     })),
@@ -59,8 +59,8 @@ export function calendarOf(
   return Array.from({ length: WEEKS }, (_, week) => {
     const monday = dayAfter(today, (week - WEEKS + 1) * 7 - weekday);
     const days = Array.from({ length: 7 }, (_, n) => dayAfter(monday, n));
-    const shown = days.filter((day) => day <= today);
-    return shown.map((day) => {
+    const past = days.filter((day) => day <= today);
+    return past.map((day) => {
       const value = values.get(day) ?? 0;
       return { day, value, level: levelOf(value, sorted) };
     });
@@ -105,10 +105,10 @@ export function tokenParts(sums: CountedSums): { total: string; parts: readonly 
   for (const n of byRest) {
     if (left-- > 0) floors[n] = (floors[n] ?? 0) + 1;
   }
-  const shown = (steps: number) =>
+  const textOf = (steps: number) =>
     unit === "" ? String(steps) : `${(steps / 10).toFixed(1)}${unit}`;
   return {
-    total: shown(whole),
-    parts: parts.flatMap(([name], n) => (floors[n] ? [{ name, text: shown(floors[n]) }] : [])),
+    total: textOf(whole),
+    parts: parts.flatMap(([name], n) => (floors[n] ? [{ name, text: textOf(floors[n]) }] : [])),
   };
 }

@@ -24,13 +24,13 @@ export function SumTable({ title, head, groups, measure, names }: SumTableProps)
   const [isAll, showAll] = useState(false);
   const sorted = [...groups].sort((one, other) => (other[measure] ?? 0) - (one[measure] ?? 0));
   const most = Math.max(...sorted.map((group) => group[measure] ?? 0), 0);
-  const shown = isAll ? sorted : sorted.slice(0, ROWS_SHOWN);
+  const visible = isAll ? sorted : sorted.slice(0, ROWS_SHOWN);
   return (
     <section class="usage-card">
       <h2>{title}</h2>
       {groups.length === 0 && <p class="usage-note">None in this time.</p>}
       <FigureTable head={head} figures={["Cost", "Tokens"]}>
-        {shown.map((group) => (
+        {visible.map((group) => (
           <tr key={group.name}>
             <th scope="row">
               <span class="usage-name" title={pageText(group.name)}>
