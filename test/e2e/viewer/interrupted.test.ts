@@ -1,9 +1,13 @@
 /** A log or a server that is interrupted while a page is open: the page says so, keeps, goes on. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { appendFileSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
 import type { Page } from "playwright-core";
+import { main } from "../../cli/cli.ts";
 import { event, putThread } from "../../cli/stores.ts";
+import { turnOf } from "../../support/signing-user.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, goTo, viewerScene } from "./harness.ts";
 
@@ -74,6 +78,19 @@ browserTest("a log that is compacted leaves the reader where he was, if that is 
   append(path, "after that");
   await page.getByText("after that", { exact: true }).waitFor();
   assert.ok(!(await texts(page)).some((text) => text === "kept 60"));
+});
+
+browserTest("text that is erased from the open session is gone from the page, too", async () => {
+  const id = `erased-${attempt()}`;
+  const { root } = await viewer.write({ id, entries: turnOf("My number is 555-0100") });
+  const page = await openSession(id);
+  await page.locator(".entry", { hasText: "My number is 555-0100" }).first().waitFor();
+  const erase = ["redact", id, "--in-place", "--match", "555-0100", "--reason", "private", "--yes"];
+  await promisify(execFile)(process.execPath, [...main, ...erase], { cwd: root });
+  await page.getByText(REPLACED).waitFor();
+  await eventually("what is shown", () => page.locator(".entries").innerText()).not.toMatch(/555/);
+  await page.locator(".session-facts .erased").waitFor();
+  await page.locator(".proof-badge", { hasText: "verified" }).waitFor();
 });
 
 browserTest("what could not be loaded while the server was away is loaded afterwards", async () => {
