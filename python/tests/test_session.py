@@ -59,6 +59,10 @@ class SessionTest(InDirectory):
         self.refused("BAD_ID", Session, "a/b", root=self.root)
         for command in ["no-such-command", ["cat"], ["echo"], ["true"], [self.root]]:
             self.refused("PROGRAM_FAILED", Session, root=self.root, command=command)
+        crash = ["node", "-e", f"/* {'x' * 9000} */ throw new Error('too old')"]
+        error = self.refused("PROGRAM_FAILED", Session, root=self.root, command=crash)
+        self.assertIn("too old", str(error))
+        self.assertLess(len(str(error)), 600)
         self.assertEqual(os.listdir(self.root), [])
 
     def test_a_closed_session_and_one_of_another_process_are_refused(self) -> None:

@@ -14,7 +14,8 @@ from typing import IO, Any
 
 MESSAGE = re.compile(r"^(?:error: )?(.*) \(([A-Z][A-Z_]+)\)$", re.MULTILINE | re.DOTALL)
 STDERR_BYTES_MAX = 64 * 1024
-INSTALL = "install Node and `npm install --global verbatim-log`, or pass `command`"
+MESSAGE_MAX = 500
+INSTALL = "install Node 20.19 or newer and `npm install --global verbatim-log`, or pass `command`"
 
 
 class VerbatimError(Exception):
@@ -93,7 +94,8 @@ def failure(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> VerbatimErro
     if match:
         return VerbatimError(match[2], match[1])
     code = "BAD_SETTING" if process.returncode == 2 else "PROGRAM_FAILED"
-    return VerbatimError(code, text or f"`verbatim` ended with exit code {process.returncode}")
+    last = text[-MESSAGE_MAX:] or f"exit code {process.returncode}"  # Node prints source before it.
+    return VerbatimError(code, f"the command failed: {last}")
 
 
 def json_of(value: Any) -> str:
