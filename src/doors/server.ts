@@ -27,6 +27,7 @@ export type {
   VerifyErrors,
 } from "../core/base/errors.ts";
 export { ServerError as VerbatimError } from "../core/base/published-errors.ts";
+export type { TokenLimits } from "../server/auth/tokens.ts";
 export type { RequestRecord } from "../server/http/request-track.ts";
 export type { RouteName } from "../server/metrics/server-metrics.ts";
 export type { MountName } from "../server/router/paths.ts";

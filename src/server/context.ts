@@ -4,6 +4,7 @@ import type { Time } from "../core/base/time.ts";
 import type { StreamStore } from "../streams/files/stream-store.ts";
 import type { BrowserKeys } from "./auth/browser-keys.ts";
 import type { TokenGate } from "./auth/gate.ts";
+import type { ServerTokens } from "./auth/server-tokens.ts";
 import type { AnswerRoom } from "./http/answer.ts";
 import type { BodyRoom } from "./http/body.ts";
 import type { Front } from "./http/front.ts";
@@ -26,6 +27,8 @@ export interface ServerContext {
   /** Listens and counts. */
   readonly front: Front;
   readonly gate: TokenGate;
+  /** Limits of tokens, and where tokens are. */
+  readonly tokens: ServerTokens;
   /** Null unless sessions are private. */
   readonly browsers: BrowserKeys | null;
   readonly bodies: BodyRoom;

@@ -9,7 +9,6 @@
  * finds itself, and those of other programs, are private (auth/browser-keys.ts).
  */
 
-import { VerbatimError } from "../core/base/errors.ts";
 import { nodeHost } from "../core/base/node-host.ts";
 import { nodeTime, repeat, type Time } from "../core/base/time.ts";
 import type { BatchReport } from "../streams/commit/committer.ts";
@@ -18,8 +17,8 @@ import type { StreamStore } from "../streams/files/stream-store.ts";
 import { loadStreamSigner } from "../streams/signing/signing-user.ts";
 import type { StreamSigner } from "../streams/signing/stream-signing.ts";
 import { BrowserKeys } from "./auth/browser-keys.ts";
-import { TokenGate } from "./auth/gate.ts";
-import { tokenFilePath, validTokens } from "./auth/tokens.ts";
+import { openServerTokens, requireToken } from "./auth/server-tokens.ts";
+import { readTokenFile, tokenFilePath } from "./auth/tokens.ts";
 import type { ServerContext } from "./context.ts";
 import { AnswerRoom } from "./http/answer.ts";
 import { BodyRoom } from "./http/body.ts";
@@ -88,6 +87,7 @@ export async function serveStore(
     const front = opened ?? (await openFront(options));
     undo.unshift(() => front.close(0));
     const context = await newContext(store, options, front);
+    undo.unshift(() => context.tokens.close());
     const mounts = await openMounts(context, chosenMounts(options.mounts));
     undo.unshift(() => mounts.close());
     const running = runningServer(context, mounts);
@@ -104,14 +104,11 @@ export function isOwnAddress(host: string): boolean {
   return OWN_ADDRESS.test(host);
 }
 
-function checkHost(host: string, { dataDirectory, time = nodeTime }: ServeOptions): void {
-  if (isOwnAddress(host) || validTokens(tokenFilePath(dataDirectory), time.nowMs()) > 0) return;
-  throw new VerbatimError(
-    "BAD_SETTING",
-    `the server does not listen on ${host}: there are no tokens, and without them only this ` +
-      `machine may reach it; run verbatim server token create --data ${dataDirectory}, or use 127.0.0.1`,
-    { setting: "host", from: "flag", reason: "others can reach it, and there are no tokens" },
-  );
+/** Tokens in a database are looked at once it is open. */
+function checkHost(host: string, options: ServeOptions): void {
+  const { dataDirectory, time = nodeTime, store } = options;
+  if (isOwnAddress(host) || store !== undefined) return;
+  requireToken(options, readTokenFile(tokenFilePath(dataDirectory)), time);
 }
 
 async function newContext(
@@ -120,16 +117,20 @@ async function newContext(
   front: Front,
 ): Promise<ServerContext> {
   const settings: ServerSettings = { ...SERVER_SETTINGS, ...options };
-  const { dataDirectory, host = HOST_DEFAULT, time = nodeTime, onFault = () => {} } = options;
+  const { host = HOST_DEFAULT, time = nodeTime, onFault = () => {} } = options;
   const isLocal = isOwnAddress(host);
   const browsers = isLocal ? await browsersOf(options, front.url, time) : null;
-  const gate = new TokenGate({
-    tokenPath: tokenFilePath(dataDirectory),
-    isRequired: !isLocal,
+  const limits = settings.tokenLimits;
+  const tokens = await openServerTokens({
+    store,
+    options,
+    isLocal,
     browsers,
-    nowMs: time.nowMs,
+    limits,
+    time,
     onFault,
   });
+  const { gate } = tokens;
   return {
     options,
     settings,
@@ -138,6 +139,7 @@ async function newContext(
     isLocal,
     front,
     gate,
+    tokens,
     browsers,
     bodies: new BodyRoom(settings.bodiesBytesMax),
     reads: new Semaphore(CHUNKS_READ_MAX, settings.requestsMax),
@@ -176,6 +178,7 @@ function runningServer(context: ServerContext, mounts: OpenMounts): RunningServe
     await front.close(settings.graceMs);
     await stopSweeping();
     await mounts.close();
+    await context.tokens.close();
     await store.close();
   };
   const { url, port } = front; // A closed server has no port any more.

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../src/core/base/node-host.ts";
 import { VerbatimClient } from "../../src/doors/client.ts";
-import { revokeToken, tokenFilePath } from "../../src/server/auth/tokens.ts";
+import { revokeToken, tokenFile, tokenFilePath } from "../../src/server/auth/tokens.ts";
 import { ReceivedSessions } from "../../src/server/received/received-sessions.ts";
 import { openLocalStore } from "../../src/streams/files/local-store.ts";
 import { bearer, makeToken } from "../server/auth/token-user.ts";
@@ -182,7 +182,7 @@ test("a session has the names of the tokens that may send to its folder now", as
     async () => (await tokens().catch(() => []))?.join() === "Ada",
     "only Ada's is named",
   );
-  await revokeToken(nodeHost, tokenFilePath(directory), ada.entry.id, Date.now());
+  await revokeToken(tokenFile(nodeHost, tokenFilePath(directory)), ada.entry.id, Date.now());
   await until(async () => (await tokens())?.length === 0, "it is revoked");
 });
 

@@ -24,6 +24,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   LOG_LOCKED: "Another program is writing this session: try again in a moment.",
   TOO_MANY_READERS: BUSY,
   OVERLOADED: BUSY,
+  LIMIT_REACHED: "Your token has reached its limit: try again in a moment.",
   QUEUE_FULL: BUSY,
   RECOVERING: "The server has just started: try again in a moment.",
   NO_SPACE: "The server's disk is full: free some space, and try again.",

@@ -8,6 +8,7 @@ import type { RequestRecord } from "../../server/http/request-track.ts";
 import { LOG_BUFFER_BYTES_MAX, RequestLog } from "./request-log.ts";
 
 const RECORD: RequestRecord = {
+  id: "5f0c9b3a7d21e846",
   time: "2026-11-15T12:00:00.000Z",
   method: "POST",
   route: "stream",

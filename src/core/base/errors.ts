@@ -216,6 +216,8 @@ export interface ServerErrors extends StreamErrors, HistoryErrors {
   TOKEN_REQUIRED: { reason: "missing" | "unknown" | "expired" | "revoked" };
   /** A token without the needed scope; `token` is its id. */
   NOT_ALLOWED: { token: string; scope: string };
+  /** A token has used what its limit allows; `limit` is the name of the limit. */
+  LIMIT_REACHED: { token: string; limit: string; max: number; retrySeconds: number };
   /** The server is at a limit of concurrent work; `limit` is the name of the setting. */
   OVERLOADED: { limit: string; max: number };
   /** One stream is at its limit of concurrent appends. */

@@ -8,6 +8,8 @@
  *   file does not open the server. If the file cannot be used, every request is refused and the
  *   operator is notified.
  * - A change of the file takes effect within LOOK_MS, for the price of one `stat`.
+ * - The tokens of the database, if there is one, count next to those of the file; they are followed
+ *   by token-follower.ts.
  * - A token is found by its SHA-256 and compared in constant time: the time reveals nothing about
  *   existing tokens.
  * - Long-lasting requests are checked again (`holds`) against the current file: a token that was
@@ -20,24 +22,26 @@ import { VerbatimError } from "../../core/base/errors.ts";
 import { userFileMark } from "../../core/base/node-user-files.ts";
 import { Glob, segmentsOf } from "../../streams/subscriptions/glob.ts";
 import {
+  ADMIN_ROOT,
   ASSET_ROOT,
   CONTROL_ROOT,
   isBelow,
   OPEN_PATH,
   SHARE_PATH,
   SHARES_PATH,
+  USAGE_PATH,
   WITNESS_ROOT,
 } from "../router/paths.ts";
 import { forkOf } from "../streams/create-request.ts";
 import { routeOf } from "../subscriptions/control-paths.ts";
 import type { BrowserKeys } from "./browser-keys.ts";
+import { hasScope, maySeeSessions, seesAllBelow } from "./token-authority.ts";
 import {
   ALL_PATHS,
-  maySeeSessions,
   readTokenFile,
-  seesAllBelow,
   TOKEN_PREFIX,
   type TokenEntry,
+  type TokenLimits,
   type TokenScope,
   tokenHash,
   tokenState,
@@ -52,6 +56,8 @@ interface Need {
   readonly isForAnyPath?: boolean;
   /** About sessions: a token for some paths sees those that were received there. */
   readonly isForSessions?: boolean;
+  /** Answers contain only what a token with a project sees. */
+  readonly isForProjects?: boolean;
 }
 
 /** Routes that reveal nothing that is stored. */
@@ -70,6 +76,8 @@ const PUBLIC: ReadonlySet<string> = new Set([
 const NOTES_ROUTE = /^\/v1\/sessions\/[^/]+\/notes$/;
 /** What is stored in sessions, or about them. */
 const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|retention)(?:\/|$)/;
+/** Answers that leave out sessions of other projects: by their rows (`Sees` of sessions/roots.ts). */
+const PROJECT_ROUTES = /^\/v1\/(?:sessions(?:\/|$)|search$|usage$|usage\/insights(?:\/sessions)?$)/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
@@ -86,10 +94,15 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   if (path.startsWith(CONTROL_ROOT)) return subscriptionNeeds(path);
   if (PUBLIC.has(path) || isBelow(path, ASSET_ROOT)) return [];
   if (path.startsWith(`${WITNESS_ROOT}/`)) return []; // A signature admits a log.
+  // What its tokens may do is compared there.
+  if (isBelow(path, ADMIN_ROOT)) return [{ scope: "tokens", path: null, isForAnyPath: true }];
   const isRead = LOOKS.has(method) && !path.startsWith(SHARES_PATH); // Shares are their owner's.
-  const scope = isRead ? "read" : "admin";
-  const isForSessions = scope === "read" && SESSION_ROUTES.test(path);
-  return [{ scope, path: null, isForAnyPath: path === "/metrics", isForSessions }];
+  const isUsage = isRead && path === USAGE_PATH;
+  const scope = isUsage ? "usage" : isRead ? "read" : "admin";
+  const isForSessions = isRead && SESSION_ROUTES.test(path);
+  const isForProjects = isRead && PROJECT_ROUTES.test(path);
+  const isForAnyPath = path === "/metrics";
+  return [{ scope, path: null, isForAnyPath, isForSessions, isForProjects }];
 }
 
 function streamNeeds(method: string, path: string, request: IncomingMessage): readonly Need[] {
@@ -132,6 +145,10 @@ export interface GateOptions {
   readonly isRequired: boolean;
   /** Not null: sessions are private. */
   readonly browsers: BrowserKeys | null;
+  /** The tokens of the database (token-follower.ts): another list when anything has changed. */
+  readonly follower?: { readonly entries: readonly TokenEntry[] } | null;
+  /** Of tokens that have no limits of their own. */
+  readonly limits?: TokenLimits;
   readonly nowMs: () => number;
   readonly onFault: (what: string, cause: unknown) => void;
 }
@@ -144,6 +161,8 @@ export interface Admission {
   readonly needs: readonly Need[];
   /** The patterns of its paths; null: every path. */
   readonly paths: readonly string[] | null;
+  readonly limits: TokenLimits;
+  readonly entry: TokenEntry;
 }
 
 interface HeldToken {
@@ -161,6 +180,9 @@ export class TokenGate {
   readonly #senders = new Map<string, readonly TokenEntry[]>();
   #fault: VerbatimError | null = null;
   #mark: string | null | undefined;
+  #fileTokens: readonly TokenEntry[] = [];
+  /** The list of the database that was looked at last. */
+  #followed: readonly TokenEntry[] = [];
   #lookAgainAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: GateOptions) {
@@ -172,7 +194,9 @@ export class TokenGate {
   get isRequired(): boolean {
     const nowMs = this.#options.nowMs();
     // The clock may have been set back.
-    if (nowMs >= this.#lookAgainAtMs || nowMs < this.#lookAgainAtMs - LOOK_MS) this.#look(nowMs);
+    const isDue = nowMs >= this.#lookAgainAtMs || nowMs < this.#lookAgainAtMs - LOOK_MS;
+    const { follower } = this.#options;
+    if (isDue || (follower && follower.entries !== this.#followed)) this.#look(nowMs);
     return this.#isRequired;
   }
 
@@ -180,9 +204,11 @@ export class TokenGate {
   admit(request: IncomingMessage, path: string, stream: string | null): Admission | null {
     const browsers = SESSION_ROUTES.test(path) ? this.#options.browsers : null;
     // Making a share signs with the user's key, and notes are the user's: never for everyone on
-    // the machine.
+    // the machine. Nor is making tokens.
     const isOwners =
-      path.startsWith(SHARES_PATH) || (NOTES_ROUTE.test(path) && !LOOKS.has(request.method ?? ""));
+      path.startsWith(SHARES_PATH) ||
+      isBelow(path, ADMIN_ROOT) ||
+      (NOTES_ROUTE.test(path) && !LOOKS.has(request.method ?? ""));
     if (!this.isRequired && browsers === null && !isOwners) return null;
     const needs = needsOf(request, path, stream);
     if (needs.length === 0) return null;
@@ -193,8 +219,10 @@ export class TokenGate {
     for (const need of needs) {
       if (!isAllowed(held, need)) throw notAllowed(held.entry, need);
     }
-    const { id, sha256, paths } = held.entry;
-    return { token: id, sha256, needs, paths: held.globs && paths };
+    const { entry } = held;
+    const { id, sha256, paths } = entry;
+    const limits = { ...this.#options.limits, ...entry.limits };
+    return { token: id, sha256, needs, paths: held.globs && paths, limits, entry };
   }
 
   /** The names of the tokens for some paths that may send below this one. */
@@ -241,12 +269,15 @@ export class TokenGate {
 
   #look(nowMs: number): void {
     this.#lookAgainAtMs = nowMs + LOOK_MS;
-    const { tokenPath, onFault } = this.#options;
+    const { tokenPath, onFault, follower } = this.#options;
     try {
       const mark = userFileMark(tokenPath);
-      if (mark === this.#mark) return;
+      const followed = follower?.entries ?? [];
+      if (mark === this.#mark && followed === this.#followed) return;
+      if (mark !== this.#mark) this.#fileTokens = readTokenFile(tokenPath);
       this.#mark = mark;
-      const entries = readTokenFile(tokenPath);
+      this.#followed = followed;
+      const entries = [...this.#fileTokens, ...followed];
       this.#held = new Map(entries.map((entry) => [entry.sha256, heldOf(entry)]));
       this.#senders.clear();
       this.#fault = null;
@@ -267,8 +298,9 @@ function heldOf(entry: TokenEntry): HeldToken {
 }
 
 function isAllowed({ entry, globs }: HeldToken, need: Need): boolean {
-  const { scope, path, isForAnyPath, isForSessions } = need;
-  if (!entry.scopes.includes(scope) && !entry.scopes.includes("admin")) return false;
+  const { scope, path, isForAnyPath, isForSessions, isForProjects } = need;
+  if (!hasScope(entry.scopes, scope)) return false;
+  if (entry.project !== undefined && isForProjects !== true) return false;
   if (globs === null || isForAnyPath === true) return true;
   if (path === null) return isForSessions === true && maySeeSessions(entry.paths);
   const segments = segmentsOf(path);

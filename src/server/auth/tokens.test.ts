@@ -11,6 +11,7 @@ import {
   revokeToken,
   TOKEN_LIMITS,
   type TokenEntry,
+  tokenFile,
   tokenFilePath,
   tokenHash,
   tokenState,
@@ -36,14 +37,14 @@ function fileOf(tokens: unknown, version: unknown = 1): string {
 
 test("a token has 256 random bits, and only its hash is stored, in a file private to its owner", async () => {
   const path = tokenFilePath(tempDirectory());
-  const { token, entry } = await createToken(nodeHost, path, REQUEST, NOW);
+  const { token, entry } = await createToken(tokenFile(nodeHost, path), REQUEST, NOW);
   assert.match(token, /^vbt_[\w-]{43}$/);
   const text = readFileSync(path, "utf8");
   assert.ok(!text.includes(token.slice(4)));
   assert.equal(entry.sha256, tokenHash(token));
   assert.equal(statSync(path).mode & 0o777, 0o600);
   assert.deepEqual(readTokenFile(path), [entry]);
-  const second = await createToken(nodeHost, path, REQUEST, NOW);
+  const second = await createToken(tokenFile(nodeHost, path), REQUEST, NOW);
   assert.notEqual(second.token, token);
   assert.deepEqual(readTokenFile(path), [entry, second.entry]);
 });
@@ -51,7 +52,7 @@ test("a token has 256 random bits, and only its hash is stored, in a file privat
 test("tokens created concurrently are all kept", async () => {
   const path = tokenFilePath(tempDirectory());
   const made = await Promise.all(
-    Array.from({ length: 10 }, () => createToken(nodeHost, path, REQUEST, NOW)),
+    Array.from({ length: 10 }, () => createToken(tokenFile(nodeHost, path), REQUEST, NOW)),
   );
   const ids = readTokenFile(path).map(({ id }) => id);
   assert.deepEqual(ids.sort(), made.map(({ entry }) => entry.id).sort());
@@ -60,14 +61,14 @@ test("tokens created concurrently are all kept", async () => {
 test("a revoked token stays revoked, and a token expires at its time, not after it", async () => {
   const path = tokenFilePath(tempDirectory());
   const request = { ...REQUEST, expiresAtMs: NOW + 1000 };
-  const { entry } = await createToken(nodeHost, path, request, NOW);
+  const { entry } = await createToken(tokenFile(nodeHost, path), request, NOW);
   assert.equal(tokenState(entry, NOW + 999), "valid");
   assert.equal(tokenState(entry, NOW + 1000), "expired");
-  await revokeToken(nodeHost, path, entry.id, NOW + 1);
-  const again = await revokeToken(nodeHost, path, entry.id, NOW + 2);
+  await revokeToken(tokenFile(nodeHost, path), entry.id, NOW + 1);
+  const again = await revokeToken(tokenFile(nodeHost, path), entry.id, NOW + 2);
   assert.equal(again.revokedAt, new Date(NOW + 1).toISOString());
   assert.equal(tokenState(again, NOW), "revoked");
-  await refusal(revokeToken(nodeHost, path, "00000000", NOW), "TOKEN_NOT_FOUND");
+  await refusal(revokeToken(tokenFile(nodeHost, path), "00000000", NOW), "TOKEN_NOT_FOUND");
 });
 
 test("one invalid entry invalidates the whole file", () => {

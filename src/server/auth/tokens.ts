@@ -1,6 +1,7 @@
 /**
- * Tokens: who may use the server, and for what: `tokens.json` in the data directory. Create, list and
- * revoke them here; `gate.ts` checks them.
+ * Tokens: who may use the server, and for what. Create, rotate and revoke them here; `gate.ts`
+ * checks them. They are in `tokens.json` in the data directory, and in the database if there is one
+ * (token-tables.ts). Format: docs/formats/tokens.md.
  *
  * Only the SHA-256 of a token is stored, so the file contains no token. A token has 256 random
  * bits, so a slow hash is not needed.
@@ -13,20 +14,49 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { basename, dirname, join } from "node:path";
+import type { TokenItem } from "../../client/token-shapes.ts";
 import { VerbatimError } from "../../core/base/errors.ts";
 import type { Host } from "../../core/base/host.ts";
 import { readUserFile, userDirectoryFault } from "../../core/base/node-user-files.ts";
 import { replaceFileDurably } from "../../core/base/replace.ts";
-import { Glob, globFault, segmentsOf } from "../../streams/subscriptions/glob.ts";
+import { globFault } from "../../streams/subscriptions/glob.ts";
 import { withLockedDirectory } from "../../trust/keys/key-files.ts";
 
 /** The prefix of every token, so that people and scanners recognise one. */
 export const TOKEN_PREFIX = "vbt_";
 const SECRET_BYTES = 32;
 const ID_BYTES = 4;
+/** As in the paths of sessions (guard/remote/session-paths.ts). */
+const MACHINE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-export const SCOPES = ["read", "append", "admin"] as const;
+/** `usage`: only sums of what sessions used. `tokens`: manages tokens (token-authority.ts). */
+export const SCOPES = ["read", "append", "admin", "usage", "tokens"] as const;
 export type TokenScope = (typeof SCOPES)[number];
+/** What a token with a project may have: only sessions belong to projects. */
+export const PROJECT_SCOPES: readonly TokenScope[] = ["read", "usage"];
+
+/** How much a token may use; without a field there is no limit. */
+export interface TokenLimits {
+  /** On each server. */
+  readonly requestsPerSecond?: number;
+  /** Bytes in both directions, on each server. */
+  readonly bytesPerSecond?: number;
+  /** Live streams below the token's paths, whoever made them. */
+  readonly streams?: number;
+  /** The bytes of these streams. */
+  readonly storedBytes?: number;
+  /** Requests that wait for new data, on each server. */
+  readonly readers?: number;
+}
+
+export type LimitName = keyof TokenLimits;
+export const LIMIT_NAMES = [
+  "requestsPerSecond",
+  "bytesPerSecond",
+  "streams",
+  "storedBytes",
+  "readers",
+] as const satisfies readonly LimitName[];
 
 export interface TokenEntry {
   /** Its name for people and logs; not secret. */
@@ -36,7 +66,12 @@ export interface TokenEntry {
   readonly scopes: readonly TokenScope[];
   /** Globs of stream paths, without a leading slash. */
   readonly paths: readonly string[];
+  /** Only sessions of this project. */
+  readonly project?: string;
+  readonly limits?: TokenLimits;
   readonly createdAt: string;
+  /** The id of the token that made it. */
+  readonly createdBy?: string;
   readonly expiresAt?: string;
   readonly revokedAt?: string;
 }
@@ -48,6 +83,9 @@ export interface TokenRequest {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   readonly paths: readonly string[];
+  readonly project?: string | undefined;
+  readonly limits?: TokenLimits | undefined;
+  readonly createdBy?: string | undefined;
   readonly expiresAtMs: number | null;
 }
 
@@ -57,50 +95,97 @@ export interface NewToken {
   readonly entry: TokenEntry;
 }
 
+/** Where tokens are. */
+export interface TokenList {
+  /** For messages. */
+  readonly place: string;
+  entries(): Promise<readonly TokenEntry[]>;
+  /** One change at a time; resolves once it is durable. */
+  change(work: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): Promise<void>;
+}
+
 export async function createToken(
-  host: Host,
-  path: string,
-  { name, scopes, paths, expiresAtMs }: TokenRequest,
+  list: TokenList,
+  { expiresAtMs, ...request }: TokenRequest,
   nowMs: number,
 ): Promise<NewToken> {
-  const token = `${TOKEN_PREFIX}${randomBytes(SECRET_BYTES).toString("base64url")}`;
-  let entry: TokenEntry | null = null;
-  await changeTokenFile(host, path, (entries) => {
-    entry = {
-      id: freeId(entries),
-      name,
-      sha256: tokenHash(token),
-      scopes,
-      paths,
-      createdAt: new Date(nowMs).toISOString(),
-      ...(expiresAtMs === null ? {} : { expiresAt: new Date(expiresAtMs).toISOString() }),
-    };
-    return [...entries, entry];
+  const expiresAt = expiresAtMs === null ? undefined : timeText(expiresAtMs);
+  let made: NewToken | undefined;
+  await list.change((entries) => {
+    made = newToken(entries, { ...request, createdAt: timeText(nowMs), expiresAt });
+    return [...entries, made.entry];
   });
-  return { token, entry: entry as unknown as TokenEntry };
+  return made as NewToken;
 }
 
 /** Revokes it permanently; a token revoked before stays unchanged. */
-export async function revokeToken(
-  host: Host,
-  path: string,
-  id: string,
-  nowMs: number,
-): Promise<TokenEntry> {
+export async function revokeToken(list: TokenList, id: string, nowMs: number): Promise<TokenEntry> {
   let revoked: TokenEntry | undefined;
-  await changeTokenFile(host, path, (entries) =>
-    entries.map((entry) => {
-      if (entry.id !== id) return entry;
-      revoked = { ...entry, revokedAt: entry.revokedAt ?? new Date(nowMs).toISOString() };
-      return revoked;
-    }),
-  );
-  if (revoked !== undefined) return revoked;
-  throw new VerbatimError(
+  await list.change((entries) => {
+    const entry = entryOf(list, entries, id);
+    revoked = { ...entry, revokedAt: entry.revokedAt ?? timeText(nowMs) };
+    return replaced(entries, revoked);
+  });
+  return revoked as TokenEntry;
+}
+
+/**
+ * Makes another token with the same permissions and expiry. The old one is revoked, or expires
+ * after `graceMs`. Throws TOKEN_NOT_FOUND for one that is not valid any more.
+ */
+export async function rotateToken(
+  list: TokenList,
+  id: string,
+  graceMs: number,
+  nowMs: number,
+): Promise<NewToken> {
+  let made: NewToken | undefined;
+  await list.change((entries) => {
+    const old = entryOf(list, entries, id);
+    if (tokenState(old, nowMs) !== "valid") throw tokenNotFound(list, id, "valid ");
+    made = newToken(entries, { ...old, createdAt: timeText(nowMs) });
+    const endMs = Math.min(nowMs + graceMs, Date.parse(old.expiresAt ?? "") || Infinity);
+    const end = graceMs > 0 ? { expiresAt: timeText(endMs) } : { revokedAt: timeText(nowMs) };
+    return [...replaced(entries, { ...old, ...end }), made.entry];
+  });
+  return made as NewToken;
+}
+
+type EntryFields = { [K in keyof TokenEntry]?: TokenEntry[K] | undefined };
+
+function newToken(entries: readonly TokenEntry[], fields: EntryFields): NewToken {
+  const token = `${TOKEN_PREFIX}${randomBytes(SECRET_BYTES).toString("base64url")}`;
+  const all = { ...fields, id: freeId(entries), sha256: tokenHash(token) };
+  // In the order in which they are stored; without those that have no value.
+  const stored = Object.keys(FIELDS).map((name) => [name, all[name as keyof TokenEntry]]);
+  const entry = Object.fromEntries(stored.filter(([, value]) => value !== undefined));
+  return { token, entry };
+}
+
+function replaced(entries: readonly TokenEntry[], entry: TokenEntry): readonly TokenEntry[] {
+  return entries.map((each) => (each.id === entry.id ? entry : each));
+}
+
+function entryOf(list: TokenList, entries: readonly TokenEntry[], id: string): TokenEntry {
+  const entry = entries.find((each) => each.id === id);
+  if (entry === undefined) throw tokenNotFound(list, id);
+  return entry;
+}
+
+export function tokenNotFound(
+  { place }: Pick<TokenList, "place">,
+  id: string,
+  kind = "",
+): VerbatimError<"TOKEN_NOT_FOUND"> {
+  return new VerbatimError(
     "TOKEN_NOT_FOUND",
-    `there is no token ${JSON.stringify(id)} in ${path}; \`verbatim server token ls\` shows their ids`,
+    `there is no ${kind}token ${JSON.stringify(id)} in ${place}; \`verbatim server token ls\` shows their ids`,
     { token: id },
   );
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 export type TokenState = "valid" | "expired" | "revoked";
@@ -110,9 +195,17 @@ export function tokenState({ revokedAt, expiresAt }: TokenEntry, nowMs: number):
   return expiresAt !== undefined && nowMs >= Date.parse(expiresAt) ? "expired" : "valid";
 }
 
-/** How many of them are still valid. */
-export function validTokens(path: string, nowMs: number): number {
-  return readTokenFile(path).filter((entry) => tokenState(entry, nowMs) === "valid").length;
+/** A token as the API and the command line show it: without its hash; every field is present. */
+export function tokenItem(entry: TokenEntry, nowMs: number): TokenItem {
+  const { id, name, scopes, paths, project = null, limits = {}, createdAt, ...more } = entry;
+  const { createdBy = null, expiresAt = null, revokedAt = null } = more;
+  const times = { createdAt, createdBy, expiresAt, revokedAt };
+  return { id, name, scopes, paths, project, limits, ...times, state: tokenState(entry, nowMs) };
+}
+
+/** The paths of sessions that one machine sends, to any folder; null: no machine has this name. */
+export function machinePaths(machine: string): readonly string[] | null {
+  return MACHINE.test(machine) ? [`sessions/*/@${machine}/**`] : null;
 }
 
 export function tokenHash(token: string): string {
@@ -126,14 +219,17 @@ function freeId(entries: readonly TokenEntry[]): string {
   }
 }
 
-const VERSION = 1;
+export const TOKEN_FILE_VERSION = 1;
 const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   id: (value) => matches(/^[0-9a-f]{8}$/, value),
   name: (value) => typeof value === "string" && nameFault(value) === null,
   sha256: (value) => matches(/^[0-9a-f]{64}$/, value),
   scopes: (value) => isList(value) && value.every((each) => SCOPES.includes(each as TokenScope)),
   paths: (value) => isList(value) && value.every((each) => isText(each) && !globFault(each)),
+  project: (value) => value === undefined || (isText(value) && projectFault(value) === null),
+  limits: (value) => value === undefined || limitsFault(value) === null,
   createdAt: isTime,
+  createdBy: (value) => value === undefined || matches(/^[0-9a-f]{8}$/, value),
   expiresAt: (value) => value === undefined || isTime(value),
   revokedAt: (value) => value === undefined || isTime(value),
 };
@@ -155,18 +251,30 @@ export function readTokenFile(path: string): readonly TokenEntry[] {
   } catch {
     throw tokensRefused(path, "it is not JSON");
   }
-  return checked(path, value);
+  return checkedTokens(path, value);
 }
 
-/** Changes the entries under the lock; resolves once they are durable. */
-export async function changeTokenFile(
+/** The tokens of a data directory. */
+export function tokenFile(host: Host, path: string): TokenList {
+  return {
+    place: path,
+    entries: async () => readTokenFile(path),
+    change: (work) => changeTokenFile(host, path, work),
+  };
+}
+
+/** Under the file's lock. */
+async function changeTokenFile(
   host: Host,
   path: string,
   change: (entries: readonly TokenEntry[]) => readonly TokenEntry[],
 ): Promise<void> {
   await withLockedDirectory(host, dirname(path), basename(path), async (directory) => {
-    const tokens = checked(path, { version: VERSION, tokens: change(readTokenFile(path)) });
-    const text = `${JSON.stringify({ version: VERSION, tokens }, null, 2)}\n`;
+    const tokens = checkedTokens(path, {
+      version: TOKEN_FILE_VERSION,
+      tokens: change(readTokenFile(path)),
+    });
+    const text = `${JSON.stringify({ version: TOKEN_FILE_VERSION, tokens }, null, 2)}\n`;
     if (Buffer.byteLength(text) > TOKEN_LIMITS.fileBytesMax) {
       throw tokensRefused(path, `it would be larger than ${TOKEN_LIMITS.fileBytesMax} bytes`);
     }
@@ -181,13 +289,32 @@ export function nameFault(name: string): string | null {
   return /\p{Cc}/u.test(name) ? "it holds control characters" : null;
 }
 
+export function projectFault(project: string): string | null {
+  return project === "" ? "it is empty" : nameFault(project);
+}
+
+/** Why a value is not limits; null if it is. */
+export function limitsFault(value: unknown): string | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return "it is not an object";
+  }
+  for (const [name, max] of Object.entries(value)) {
+    if (!LIMIT_NAMES.includes(name as LimitName))
+      return `a limit is one of ${LIMIT_NAMES.join(", ")}`;
+    if (!Number.isSafeInteger(max) || max < 1) return `${name} is not a whole number from 1 on`;
+  }
+  return null;
+}
+
 function tokensRefused(path: string, reason: string): VerbatimError<"TOKENS_REFUSED"> {
   return new VerbatimError("TOKENS_REFUSED", `${path} is refused: ${reason}`, { path, reason });
 }
 
-function checked(path: string, value: unknown): readonly TokenEntry[] {
+/** Throws TOKENS_REFUSED for a list with anything that this version does not know. */
+export function checkedTokens(path: string, value: unknown): readonly TokenEntry[] {
   const { version, tokens } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (version !== VERSION) throw tokensRefused(path, "this version of Verbatim cannot read it");
+  if (version !== TOKEN_FILE_VERSION)
+    throw tokensRefused(path, "this version of Verbatim cannot read it");
   if (!Array.isArray(tokens)) throw tokensRefused(path, "it contains no list of tokens");
   if (tokens.length > TOKEN_LIMITS.tokensMax) {
     throw tokensRefused(
@@ -237,27 +364,4 @@ function isText(value: unknown): value is string {
 
 function matches(pattern: RegExp, value: unknown): boolean {
   return isText(value) && pattern.test(value);
-}
-
-const ANY_RUN = "**";
-/** A segment that only a star matches: no stream path has this character. */
-const ANY_NAME = "\0";
-
-/** Whether a token with these patterns may see sessions at all. */
-export function maySeeSessions(patterns: readonly string[]): boolean {
-  return patterns.some((each) => ["sessions", "*", ANY_RUN].includes(each.split("/")[0] ?? ""));
-}
-
-/**
- * Whether a token with these patterns may see all streams below a path.
- *
- * Received sessions are shown store by store: those of one folder and one dialect. A token sees a
- * store if one of its patterns allows every path below the store's: it ends in `**`, and matches one
- * level below.
- */
-export function seesAllBelow(patterns: readonly string[], path: string): boolean {
-  const below = [...segmentsOf(path), ANY_NAME];
-  return patterns.some((each) => {
-    return each.split("/").at(-1) === ANY_RUN && new Glob(each).matches(below);
-  });
 }

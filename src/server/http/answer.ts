@@ -159,6 +159,9 @@ export function answerError(
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   if (RETRY_LATER.has(error.code)) headers.push("Retry-After", "1");
+  if ("retrySeconds" in error.details) {
+    headers.push("Retry-After", String(error.details.retrySeconds));
+  }
   if (status === 401) headers.push("WWW-Authenticate", 'Bearer realm="verbatim"');
   if ("allowed" in error.details) headers.push("Allow", error.details.allowed);
   answerJson(response, status, errorBody(error.code, error.message), headers);

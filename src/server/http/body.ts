@@ -133,9 +133,14 @@ function gather(request: IncomingMessage, bytesMax: number, room: BodyRoom): Pro
   });
 }
 
-/** The complete body, which must be JSON. */
-export async function readJson(request: IncomingMessage, bytesMax: number): Promise<unknown> {
+/** The complete body, which must be JSON. `none`: what an empty one means, if it is allowed. */
+export async function readJson(
+  request: IncomingMessage,
+  bytesMax: number,
+  none?: unknown,
+): Promise<unknown> {
   const bytes = await readBody(request, bytesMax);
+  if (bytes.length === 0 && none !== undefined) return none;
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {

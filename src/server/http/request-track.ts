@@ -4,11 +4,14 @@
  * Only ids, counts and durations: never a query, a header or a body; of a token, its id.
  */
 
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RouteName, ServerMetrics } from "../metrics/server-metrics.ts";
 
 /** One line of the request log. */
 export interface RequestRecord {
+  /** Random; in what is reported about the request, too. */
+  readonly id: string;
   readonly time: string;
   readonly method: string;
   readonly route: RouteName;
@@ -31,6 +34,7 @@ export class RequestTrack {
   stream: string | null = null;
   token: string | null = null;
   #code: string | null = null;
+  #id: string | null = null;
   readonly #request: IncomingMessage;
   readonly #metrics: ServerMetrics;
   readonly #startedMs: number;
@@ -42,6 +46,11 @@ export class RequestTrack {
     this.#metrics = metrics;
     this.#startedMs = nowMs;
     this.#writtenBefore = isLogged ? request.socket.bytesWritten : 0;
+  }
+
+  get id(): string {
+    this.#id ??= randomBytes(8).toString("hex");
+    return this.#id;
   }
 
   /** Counts an error of the request; `code` is the one in its answer. */
@@ -64,6 +73,7 @@ export class RequestTrack {
     if (onRequest === null) return;
     const length = headers["content-length"];
     onRequest({
+      id: this.id,
       time: new Date(Date.now() - ms).toISOString(),
       method,
       route: this.route,

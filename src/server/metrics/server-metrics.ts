@@ -101,7 +101,8 @@ export class ServerMetrics {
     this.#commits.observe(seconds);
   }
 
-  text(moments: Moments): string {
+  /** `more`: of other parts of the server. */
+  text(moments: Moments, more: readonly Metric[] = []): string {
     const counted: readonly Metric[] = [
       this.#requests,
       this.#durations.append,
@@ -115,7 +116,7 @@ export class ServerMetrics {
       this.#batches,
       this.#commits,
     ];
-    return metricsText([...counted, ...this.#now(moments), ...ofProcess()]);
+    return metricsText([...counted, ...this.#now(moments), ...more, ...ofProcess()]);
   }
 
   #now(moments: Moments): readonly Metric[] {
@@ -167,19 +168,29 @@ function openDescriptorCount(): number {
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Appends the metric's lines to `into`. */
-interface Metric {
+export interface Metric {
   write(into: string[]): void;
 }
 
 /** Counts up, one number for each set of labels (`{route="stream"}`), or one without any. */
-class Counter implements Metric {
+export class Counter implements Metric {
   readonly #name: string;
   readonly #help: string;
+  readonly #type: "counter" | "gauge";
   readonly #values = new Map<string, number>();
 
-  constructor(name: string, help: string) {
+  /** A gauge has values that were counted elsewhere. */
+  constructor(name: string, help: string, type: "counter" | "gauge" = "counter") {
     this.#name = name;
     this.#help = help;
+    this.#type = type;
+  }
+
+  /** One with the values of these labels alone. */
+  only(isShown: (labels: string) => boolean): Counter {
+    const some = new Counter(this.#name, this.#help, this.#type);
+    for (const [labels, value] of this.#values) if (isShown(labels)) some.add(value, labels);
+    return some;
   }
 
   add(value: number, labels = ""): void {
@@ -187,8 +198,8 @@ class Counter implements Metric {
   }
 
   write(into: string[]): void {
-    head(into, this.#name, this.#help, "counter");
-    if (this.#values.size === 0) into.push(`${this.#name} 0`);
+    head(into, this.#name, this.#help, this.#type);
+    if (this.#values.size === 0 && this.#type === "counter") into.push(`${this.#name} 0`);
     for (const [labels, value] of this.#values) into.push(`${this.#name}${labels} ${value}`);
   }
 }

@@ -3,9 +3,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { StoreHealth, StreamStore } from "../../streams/files/stream-store.ts";
 import type { BrowserKeys } from "../auth/browser-keys.ts";
+import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "../http/answer.ts";
 import { METRICS_TYPE } from "../metrics/server-metrics.ts";
+import { tokenMetrics } from "../metrics/token-metrics.ts";
 import { STREAM_ROOT } from "../router/paths.ts";
 
 const WELCOME = `<!doctype html>
@@ -66,17 +68,24 @@ export function answerReady({ store, readers }: ServerContext, response: ServerR
   answerJson(response, status === "ready" ? 200 : 503, { status }, headers);
 }
 
-export function answerMetrics(context: ServerContext, response: ServerResponse): void {
+export function answerMetrics(
+  context: ServerContext,
+  response: ServerResponse,
+  pass: Admission | null,
+): void {
   const { front, bodies, answers, readers, feeds, store } = context;
-  const text = front.metrics.text({
-    connections: () => front.connectionCount,
-    inFlight: () => front.inFlight,
-    bodyBytes: () => bodies.held,
-    answerBytes: () => answers.held,
-    liveReaders: () => readers.count,
-    eventFeeds: () => feeds.count,
-    isWritable: () => store.health().isWritable,
-  });
+  const text = front.metrics.text(
+    {
+      connections: () => front.connectionCount,
+      inFlight: () => front.inFlight,
+      bodyBytes: () => bodies.held,
+      answerBytes: () => answers.held,
+      liveReaders: () => readers.count,
+      eventFeeds: () => feeds.count,
+      isWritable: () => store.health().isWritable,
+    },
+    tokenMetrics(context, pass),
+  );
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   answerText(response, 200, METRICS_TYPE, text, headers);

@@ -63,6 +63,11 @@ export const MOUNTS: Readonly<Record<MountName, Mount>> = {
     },
     describe: async () => (await import("../witness/route.ts")).WITNESS,
   },
+  admin: {
+    prefixes: [at.ADMIN_ROOT],
+    open: async (context) => (await import("../admin/route.ts")).adminMount(context),
+    describe: async () => (await import("../admin/openapi.ts")).ADMIN,
+  },
   viewer: {
     prefixes: [...at.VIEWER_FILES, at.ASSET_ROOT],
     open: async () => (await import("../pages/viewer.ts")).VIEWER,

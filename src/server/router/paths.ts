@@ -15,6 +15,7 @@ export const MOUNT_NAMES = [
   "usage",
   "shares",
   "witness",
+  "admin",
   "viewer",
 ] as const;
 
@@ -34,6 +35,9 @@ export const WITNESS_ROOT = "/witness";
 /** Which received sessions are deleted. */
 export const RETENTION_PATH = "/v1/retention";
 export const DEMO_PATH = "/v1/demo";
+/** Tokens, for those who manage them. */
+export const ADMIN_ROOT = "/v1/admin";
+export const TOKENS_PATH = `${ADMIN_ROOT}/tokens`;
 /** Files of the viewer whose names change with their content. */
 export const ASSET_ROOT = "/assets";
 export const VIEWER_FILES = ["/", "/favicon.svg", "/licenses.md"] as const;

@@ -18,6 +18,9 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { VerbatimError } from "../../core/base/errors.ts";
+import type { Admission } from "../auth/gate.ts";
+import { REFUSAL_MS } from "../auth/token-limits.ts";
+import type { LimitName } from "../auth/tokens.ts";
 import type { ServerContext } from "../context.ts";
 import {
   answer,
@@ -113,13 +116,14 @@ async function route(
   else track.route = stream === null ? "other" : "stream";
   const pass = context.gate.admit(request, path, stream);
   track.token = pass === null ? null : pass.token;
+  if (pass !== null) context.tokens.limiter.take(pass, request, response);
   const mount = owner === null ? undefined : mounts.byName.get(owner);
   if (await mount?.handle?.({ request, response, path, stream, track, pass })) return;
   if (path === OPEN_PATH && context.browsers !== null) {
     return answerOpening(context.browsers, request, response);
   }
   if (OPERATIONS.has(path)) track.route = "operations";
-  const page = pageOf(context, mounts, path);
+  const page = pageOf(context, mounts, path, pass);
   if (page === null) throw nothingThere(mounts, owner);
   refuseWriting(request);
   await page(response);
@@ -128,7 +132,12 @@ async function route(
 type Page = (response: ServerResponse) => Promise<void> | void;
 
 /** Pages of the server itself, for GET or HEAD; null when there is no such page. */
-function pageOf(context: ServerContext, mounts: OpenMounts, path: string): Page | null {
+function pageOf(
+  context: ServerContext,
+  mounts: OpenMounts,
+  path: string,
+  pass: Admission | null,
+): Page | null {
   if (path === "/") return (response) => answerWelcome(response);
   if (path === OPENAPI_PATH) {
     return async (response) => {
@@ -139,7 +148,7 @@ function pageOf(context: ServerContext, mounts: OpenMounts, path: string): Page 
   if (path === "/live") return (response) => answerHealth(context, response, true);
   if (path === "/health") return (response) => answerHealth(context, response, false);
   if (path === "/ready") return (response) => answerReady(context, response);
-  if (path === "/metrics") return (response) => answerMetrics(context, response);
+  if (path === "/metrics") return (response) => answerMetrics(context, response, pass);
   return null;
 }
 
@@ -169,6 +178,14 @@ function answerFailure(
     answerJson(response, 500, errorBody("INTERNAL", message));
   } else if (error.code === "BODY_TOO_LARGE") {
     answerTooLarge(request, response, error);
+  } else if ("retrySeconds" in error.details) {
+    const { token, limit } = error.details;
+    context.tokens.limiter.refused(token, limit as LimitName);
+    // Later, and the body is not read before: a client that never waits is slowed down.
+    context.time.setTimer(REFUSAL_MS, () => {
+      if (!request.complete) request.resume();
+      if (!response.destroyed) answerError(response, error);
+    });
   } else {
     // The rest of a body that was refused halfway, or the connection would serve nothing more.
     if (!request.complete) request.resume();

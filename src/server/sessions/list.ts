@@ -37,6 +37,7 @@ import {
   type RowRequest,
   rowFilterOf,
   type StoreRequest,
+  seenProject,
   sessionFilterIn,
 } from "./row-filter.ts";
 import type { SessionService } from "./service.ts";
@@ -72,7 +73,6 @@ interface ListedRow extends PageRow {
 /** What a request asks for. */
 interface ListRequest extends ListFilter, FacetFilter, RowRequest {
   readonly dialect: string | null;
-  readonly sees: Sees;
   /** The parent and its store. */
   readonly parent: { readonly store: ServedStore; readonly id: string } | null;
   readonly sort: PageSort;
@@ -88,7 +88,7 @@ function askedIn({ limits, roots }: SessionService, url: string, sees: Sees): Li
   const parent = query.text("parent");
   return {
     dialect: query.choice("dialect", SERVED_DIALECTS),
-    ...sessionFilterIn(query),
+    ...sessionFilterIn(query, sees),
     since: query.time("since"),
     until: query.time("until"),
     title: query.text("title")?.toLowerCase(),
@@ -148,7 +148,7 @@ export async function listPage(
   return {
     ...listed,
     facets,
-    lookedIn: facets === null || !sees({}) ? [] : service.roots.lookedIn,
+    lookedIn: facets === null || !sees({}) || sees.project !== null ? [] : service.roots.lookedIn,
     isComplete,
     unreadable: service.unreadable,
   };
@@ -292,7 +292,9 @@ class Choices {
   }
 }
 
-interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {}
+interface FacetFilter extends RowRequest, Pick<ListFilter, "title"> {
+  readonly sees: Sees;
+}
 
 /** A count with the values that the facets are about. */
 interface CountedSessions extends Pick<RowCount, "project" | "directory" | "model" | "verdict"> {
@@ -323,7 +325,8 @@ async function facetsOf(
   { asked: filter, book }: { readonly asked: FacetFilter; readonly book: NotesBook },
 ): Promise<Facets> {
   const { title, status } = filter;
-  const open = { ...filter, ...ANY_STORE, project: null, model: null, verdict: null };
+  const project = seenProject(filter.sees);
+  const open = { ...filter, ...ANY_STORE, project, model: null, verdict: null };
   const byTitle = Boolean(title);
   const counted: CountedSessions[] = [];
   for (const store of stores) {

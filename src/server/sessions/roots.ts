@@ -26,7 +26,7 @@ import {
   storesAt,
 } from "../../sessions/list/find-stores.ts";
 import type { Admission } from "../auth/gate.ts";
-import { seesAllBelow } from "../auth/tokens.ts";
+import { hasScope, seesAllBelow } from "../auth/token-authority.ts";
 import type { ReceivedStore } from "../received/received-sessions.ts";
 
 /** Where to look: these directories, or stores found from the current and home directories. */
@@ -40,15 +40,28 @@ export interface ServedStore extends FoundStore {
   readonly path?: string;
 }
 
-/** Whether the sender of a request may see the sessions of a store. */
-export type Sees = (store: Pick<ServedStore, "path">) => boolean;
-
-/** Without a token, or with one for every path: all of them. */
-export function seenBy(pass: Pick<Admission, "paths"> | null): Sees {
-  const paths = pass?.paths ?? null;
-  if (paths === null) return () => true;
-  return ({ path }) => path !== undefined && seesAllBelow(paths, path);
+/** Whether the sender of a request may see the sessions of a store, and which of them. */
+export interface Sees {
+  (store: Pick<ServedStore, "path">): boolean;
+  /** Not null: only sessions of this project. */
+  readonly project: string | null;
+  /** Only sums: no titles and no prompts. */
+  readonly isSumsOnly: boolean;
 }
+
+/** Without a token, or with one for every path and project: all of them. */
+export function seenBy(pass: Pick<Admission, "paths" | "entry"> | null): Sees {
+  const paths = pass?.paths ?? null;
+  const seesStore = ({ path }: Pick<ServedStore, "path">) => {
+    return paths === null || (path !== undefined && seesAllBelow(paths, path));
+  };
+  const project = pass?.entry.project ?? null;
+  const isSumsOnly = pass !== null && !hasScope(pass.entry.scopes, "read");
+  return Object.assign(seesStore, { project, isSumsOnly });
+}
+
+/** Of the owner of the server. */
+export const SEES_ALL: Sees = seenBy(null);
 
 const KEY_CHARS = 16;
 const URL_ID = /^([0-9a-f]{16})\.([A-Za-z0-9_-]+)$/;

@@ -27,7 +27,7 @@ import { listPage } from "./list.ts";
 import { notesAnswer } from "./notes.ts";
 import { Query } from "./query.ts";
 import { type Sees, seenBy, sessionNotFound, urlIdOf } from "./roots.ts";
-import { MISSING_VERDICT } from "./row-filter.ts";
+import { MISSING_VERDICT, seenProject } from "./row-filter.ts";
 import { type ServedSession, SessionService } from "./service.ts";
 import type { SessionLimits } from "./session-limits.ts";
 import {
@@ -108,9 +108,9 @@ export const SESSION_PARTS: Readonly<Record<string, Handler>> = {
     const report = await sessions.verdicts.verify(served.store, { id, logId });
     answerJsonText(response, JSON.stringify(report), sessions.room);
   },
-  threads: async ({ context: { sessions }, served, request, response }) => {
+  threads: async ({ context: { sessions }, served, request, response, pass }) => {
     new Query(request.url ?? "/", []);
-    const threads = await threadsAnswer(sessions, served);
+    const threads = await threadsAnswer(sessions, served, seenBy(pass));
     answerJsonText(response, JSON.stringify(threads), sessions.room);
   },
   costs: async ({ context: { sessions }, served, request, response }) => {
@@ -200,6 +200,7 @@ async function handleSessions(
     await handler({ ...call, served: await sessions.open(id, sees) });
   } catch (cause) {
     if (!isAbsence(cause)) throw cause;
+    if (sees.project !== null) throw sessionNotFound(); // One that is gone is of no project.
     // It was removed or replaced, or it is pinned and its log is gone.
     sessions.roots.resolve(id, sees);
     if (!(await answerMissing(call, id, part))) throw sessionNotFound();
@@ -297,16 +298,18 @@ function read(make: (asked: SessionRequest) => Promise<string>): Handler {
 async function threadsAnswer(
   service: SessionService,
   served: ServedSession,
+  sees: Sees,
 ): Promise<SessionThreads> {
   const { calls, sessions, isComplete } = await known(service, served);
   const started = calls.map((call) => {
     const { start, callId, rows } = call;
     const own = { rows: rows.length, from: rows[0] ?? null, to: rows.at(-1) ?? null };
-    const child = sessions.get(call);
+    const thread = sessions.get(call);
+    const child = thread && seenProject(sees)?.(thread) !== false ? thread : undefined;
     const session = child === undefined ? null : urlIdOf(served.store, child.id);
     return { start, callId, session, title: child?.title ?? null, ...own };
   });
-  return { started, parent: await parentOf(service, served), isComplete };
+  return { started, parent: await parentOf(service, served, sees), isComplete };
 }
 
 async function known(service: SessionService, { store, session }: ServedSession) {
@@ -318,13 +321,14 @@ async function known(service: SessionService, { store, session }: ServedSession)
 async function parentOf(
   service: SessionService,
   served: ServedSession,
+  sees: Sees,
 ): Promise<SessionThreads["parent"]> {
   const { store, session } = served;
   const { row } = await service.known(served);
   if (row.parent === null || row.parent === session.id) return null;
   try {
     const id = urlIdOf(store, row.parent);
-    const { sessions } = await known(service, await service.open(id, () => true)); // The same store.
+    const { sessions } = await known(service, await service.open(id, sees));
     const call = [...sessions].find(([, child]) => child.id === session.id)?.[0];
     return { id, start: call?.start ?? null };
   } catch (cause) {

@@ -8,7 +8,7 @@ import { dialectNamed } from "../../dialects/all.ts";
 import { labelOf } from "../../dialects/registry.ts";
 import type { SessionRow, SortKey } from "../../dialects/session-row.ts";
 import type { Catalog } from "../../sessions/catalog/catalog.ts";
-import { isListed, type ListFilter } from "../../sessions/catalog/page.ts";
+import { isListed, type ListFilter, type ProjectFilter } from "../../sessions/catalog/page.ts";
 import {
   type PageRow,
   type PageSort,
@@ -21,6 +21,7 @@ import { isSenderMeant, projectFilter, UNNAMED_AGENT } from "../../sessions/list
 import type { NotesBook } from "../../sessions/notes/notes-book.ts";
 import { VERDICTS } from "../../trust/proof/verdict.ts";
 import type { Query } from "./query.ts";
+import type { Sees } from "./roots.ts";
 
 export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
   readonly verdict: string | null;
@@ -35,12 +36,11 @@ export interface RowRequest extends Omit<ListFilter, "title">, StoreRequest {
 export type MarkedRows = ReadonlyMap<string, readonly Pick<PageRow, "row" | "cost">[]>;
 
 /** Which sessions a list or a search is about. */
-export function sessionFilterIn(query: Query) {
-  const project = query.text("project");
+export function sessionFilterIn(query: Query, sees: Sees) {
   return {
     status: query.choice("status", SESSION_STATUSES),
     agent: query.text("agent"),
-    project: project === null ? null : projectFilter(project, null),
+    project: projectFilterIn(query, sees),
     model: query.text("model"),
     verdict: query.choice("verdict", VERDICTS),
     machine: query.text("machine"),
@@ -49,6 +49,20 @@ export function sessionFilterIn(query: Query) {
     starred: query.flag("starred", false),
     withoutSubagents: !query.flag("subagents", true),
   };
+}
+
+/** Of what the sender sees; null: all. */
+export function seenProject({ project: own }: Sees): ProjectFilter | null {
+  return own === null ? null : ({ project }) => project === own;
+}
+
+/** What was asked for, of what the sender sees; null: all. */
+export function projectFilterIn(query: Query, sees: Sees): ProjectFilter | null {
+  const text = query.text("project");
+  const isSeen = seenProject(sees);
+  if (text === null) return isSeen;
+  const isAsked = projectFilter(text, null);
+  return (session) => isSeen?.(session) !== false && isAsked(session);
 }
 
 /** The sessions of these stores with tags of their own, or with notes of the user. */

@@ -95,7 +95,7 @@ function entryFilters(query: Query): QueryFilter[] {
 
 /** The sessions that the filters of the list leave, by store; null: all. */
 async function chosenSessions(service: SessionService, query: Query, sees: Sees) {
-  const asked = sessionFilterIn(query);
+  const asked = sessionFilterIn(query, sees);
   if (!Object.values(asked).some(Boolean)) return null;
   await service.freshen();
   const catalog = await service.catalog();

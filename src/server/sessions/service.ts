@@ -180,10 +180,14 @@ export class SessionService {
     try {
       const stream = streamOfSession(store, id);
       if (stream !== null) await this.#options.received?.refresh(stream);
-      return { store, session: await this.#store(store).open(id) };
+      const served = { store, session: await this.#store(store).open(id) };
+      const isSeen =
+        sees.project === null || (await this.known(served)).row.project === sees.project;
+      if (isSeen) return served;
     } catch (cause) {
-      throw isAbsence(cause) ? sessionNotFound() : cause;
+      if (!isAbsence(cause)) throw cause;
     }
+    throw sessionNotFound();
   }
 
   /** Stores of received sessions are known as soon as these are sent; with a shared store, now. */

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { OPEN_LOG_FILES_MAX } from "../../core/base/limits.ts";
+import type { TokenLimits } from "../auth/tokens.ts";
 import { SESSION_LIMITS, type SessionLimits } from "../sessions/session-limits.ts";
 
 const MIB = 1024 * 1024;
@@ -59,6 +60,8 @@ export interface ServerSettings {
   readonly allowOrigins: readonly string[];
   /** `Host` names that are accepted by a server of this machine, in addition to its own. */
   readonly allowHosts: readonly string[];
+  /** Limits of each token that has none of its own. Default: no limits. */
+  readonly tokenLimits: TokenLimits;
   /** Limits of the sessions API. */
   readonly sessions: SessionLimits;
 }
@@ -92,6 +95,7 @@ export const SERVER_SETTINGS: ServerSettings = {
   allowLocalWebhooks: false,
   allowOrigins: [],
   allowHosts: [],
+  tokenLimits: {},
   sessions: SESSION_LIMITS,
 };
 

@@ -11,6 +11,7 @@ import {
 } from "../../core/base/choice.ts";
 import { oneLine } from "../../core/base/one-line.ts";
 import { DURABILITIES } from "../../streams/postgres/store-options.ts";
+import { limitsFault } from "../auth/tokens.ts";
 import { chosenMounts } from "../router/mounts.ts";
 import { MOUNT_NAMES, type MountName } from "../router/paths.ts";
 import type { RootChoice } from "../sessions/roots.ts";
@@ -103,7 +104,7 @@ export function checkServerOptions(options: ServerOptions): void {
   checkOptions("openServer", options, OPTIONS);
   checkKind("root", options.root, "text");
   checkChoice("durability", options.durability, DURABILITIES);
-  const { sessionRoots, tls, sessions, mounts, keepReceivedMs } = options;
+  const { sessionRoots, tls, sessions, mounts, keepReceivedMs, tokenLimits } = options;
   if (keepReceivedMs !== undefined && keepReceivedMs < KEPT_MS_MIN) {
     throw badOption("keepReceivedMs", `must be at least ${KEPT_MS_MIN}: a minute`);
   }
@@ -111,6 +112,8 @@ export function checkServerOptions(options: ServerOptions): void {
     sessionRoots === undefined || sessionRoots === "found" || sessionRoots.every?.(isText);
   if (!isRoots) throw badOption("sessionRoots", 'must be a list of directories, or "found"');
   if (tls) checkOptions("tls", tls, { keyPath: "text", certPath: "text" });
+  const fault = tokenLimits === undefined ? null : limitsFault(tokenLimits);
+  if (fault !== null) throw badOption("tokenLimits", `is refused: ${fault}`);
   if (sessions) checkOptions("sessions", sessions, kindsOf(SERVER_SETTINGS.sessions));
   checkMountOptions(options, chosenMounts(mounts));
 }

@@ -32,7 +32,7 @@ import { readJson } from "../http/body.ts";
 import { json, refusals, text } from "../openapi/describe.ts";
 import type { MountDescription, MountRequest, OpenMount, SharedParts } from "../router/mount.ts";
 import { isBelow, SHARE_PATH, SHARES_PATH } from "../router/paths.ts";
-import { sessionNotFound } from "../sessions/roots.ts";
+import { SEES_ALL, sessionNotFound } from "../sessions/roots.ts";
 import type { SessionService } from "../sessions/service.ts";
 import type { ServeOptions } from "../settings/serve-options.ts";
 import { SharedCopies } from "./shared-copies.ts";
@@ -139,7 +139,7 @@ async function answerCopy(
 }
 
 async function sessionNamed(sessions: SessionService, urlId: string): Promise<SharedSession> {
-  const { store, session } = await sessions.open(urlId, () => true);
+  const { store, session } = await sessions.open(urlId, SEES_ALL);
   return { dialect: store.dialect, root: store.root, id: session.id, logId: session.logId };
 }
 

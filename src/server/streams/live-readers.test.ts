@@ -3,9 +3,19 @@ import { test } from "vitest";
 import { ManualTime } from "../../../test/support/manual-time.ts";
 import { thrownRefusal } from "../../../test/support/refusal.ts";
 import { type Admission, LOOK_MS } from "../auth/gate.ts";
+import type { TokenEntry } from "../auth/tokens.ts";
 import { LiveReaders } from "./live-readers.ts";
 
-const PASS: Admission = { token: "0123abcd", sha256: "0".repeat(64), needs: [], paths: null };
+const ENTRY: TokenEntry = {
+  id: "0123abcd",
+  name: "",
+  sha256: "0".repeat(64),
+  scopes: ["read"],
+  paths: ["**"],
+  createdAt: "2026-01-01T00:00:00.000Z",
+};
+const OF_TOKEN = { token: ENTRY.id, sha256: ENTRY.sha256, entry: ENTRY };
+const PASS: Admission = { ...OF_TOKEN, needs: [], paths: null, limits: {} };
 
 test("readers up to the limit are accepted, and one more is refused", () => {
   const readers = new LiveReaders(2, () => true);

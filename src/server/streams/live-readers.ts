@@ -9,6 +9,7 @@
 import { VerbatimError } from "../../core/base/errors.ts";
 import { nodeTime, repeat, type Time } from "../../core/base/time.ts";
 import { type Admission, LOOK_MS } from "../auth/gate.ts";
+import { limitReached } from "../auth/token-limits.ts";
 
 export class LiveReaders {
   readonly #max: number;
@@ -16,8 +17,8 @@ export class LiveReaders {
   readonly #time: Time;
   /** How to end each reader, and the pass that admitted it. */
   readonly #readers = new Map<() => void, Admission | null>();
-  /** How many were admitted by a token. */
-  #passes = 0;
+  /** How many were admitted by a token, by its id. */
+  readonly #byToken = new Map<string, number>();
   #stopLooking: (() => void) | null = null;
   #isStopping = false;
 
@@ -48,17 +49,28 @@ export class LiveReaders {
         { readersMax: this.#max },
       );
     }
+    if (pass !== null) this.#count(pass);
     this.#readers.set(end, pass);
     if (pass !== null) {
-      this.#passes++;
       this.#stopLooking ??= repeat(this.#time, LOOK_MS, () => this.#look());
     }
     return () => this.#leave(end);
   }
 
+  /** Readers of each token that has some. */
+  get byToken(): ReadonlyMap<string, number> {
+    return this.#byToken;
+  }
+
   stop(): void {
     this.#isStopping = true;
     for (const end of this.#readers.keys()) end();
+  }
+
+  #count({ token, limits: { readers: max } }: Admission): void {
+    const count = this.#byToken.get(token) ?? 0;
+    if (max !== undefined && count >= max) throw limitReached(token, "readers", max, 1);
+    this.#byToken.set(token, count + 1);
   }
 
   #look(): void {
@@ -67,8 +79,11 @@ export class LiveReaders {
 
   #leave(end: () => void): void {
     const pass = this.#readers.get(end);
-    if (!this.#readers.delete(end) || pass === null) return;
-    if (--this.#passes > 0) return;
+    if (!this.#readers.delete(end) || !pass) return;
+    const left = (this.#byToken.get(pass.token) ?? 0) - 1;
+    if (left > 0) this.#byToken.set(pass.token, left);
+    else this.#byToken.delete(pass.token);
+    if (this.#byToken.size > 0) return;
     this.#stopLooking?.();
     this.#stopLooking = null;
   }

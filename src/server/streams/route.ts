@@ -3,8 +3,8 @@
  * when there is none. Readers of events are in event-reader.ts.
  */
 
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { VerbatimError } from "../../core/base/errors.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
 import { oneLine } from "../../core/base/one-line.ts";
 import type { OffsetToken } from "../../streams/files/offset-token.ts";
 import { checkStreamPath } from "../../streams/files/stream-path.ts";
@@ -36,34 +36,8 @@ import { contentTypeOf, forkOf, isClosing, lifetimeOf } from "./create-request.t
 import { cursorAfter } from "./cursor.ts";
 import { streamEvents } from "./event-reader.ts";
 import { keepTouched, LiveWait } from "./live-wait.ts";
+import { producerTurn } from "./producer-turn.ts";
 import { answerFresh, entityTag, readChunk, readFrom, type TagFrom } from "./reads.ts";
-
-/** Limited, because it is stored with every append. */
-const PRODUCER_ID_CHARS_MAX = 256;
-
-/** Identify a writer's retry. All three or none. */
-function producerTurn(headers: IncomingHttpHeaders): ProducerTurn | undefined {
-  const id = headers["producer-id"];
-  const epoch = headers["producer-epoch"];
-  const seq = headers["producer-seq"];
-  if (id === undefined && epoch === undefined && seq === undefined) return undefined;
-  if (typeof id !== "string" || epoch === undefined || seq === undefined) {
-    throw badRequest("Producer-Id, -Epoch, -Seq", "must be sent together or not at all");
-  }
-  if (id === "") throw badRequest("Producer-Id", "is empty");
-  if (id.length > PRODUCER_ID_CHARS_MAX) {
-    throw badRequest("Producer-Id", `is longer than ${PRODUCER_ID_CHARS_MAX} characters`);
-  }
-  return { id, epoch: count("Producer-Epoch", epoch), seq: count("Producer-Seq", seq) };
-}
-
-function count(header: string, text: string | string[]): number {
-  const number = typeof text === "string" && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(number)) {
-    throw badRequest(header, "must be a whole number from 0 to 2^53-1");
-  }
-  return number;
-}
 
 const NOTHING = new Uint8Array(0);
 
@@ -88,11 +62,11 @@ function handleStream(
   checkStreamPath(path);
   switch (request.method) {
     case "POST":
-      return appendToStream(context, path, request, response, track);
+      return appendToStream(context, path, request, response, track, pass);
     case "GET":
       return routeRead(context, path, request, response, track, pass);
     case "PUT":
-      return createStream(context, path, request, response);
+      return createStream(context, path, request, response, pass);
     case "HEAD":
       return headOfStream(context, path, response);
     case "DELETE":
@@ -128,6 +102,7 @@ async function createStream(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
+  pass: Admission | null,
 ): Promise<void> {
   const { headers } = request;
   const wanted = {
@@ -137,7 +112,7 @@ async function createStream(
     isClosed: isClosing(headers),
   };
   const body = await readBody(request, context.settings.bodyBytesMax, context.bodies);
-  const { isNew, head } = await created(context, path, { ...wanted, body });
+  const { isNew, head } = await created(context, path, { ...wanted, body }, pass);
   const answered = newHeaders();
   answered.push("Content-Type", head.contentType, "Stream-Next-Offset", head.end);
   if (head.isClosed) answered.push("Stream-Closed", "true");
@@ -150,12 +125,22 @@ async function createStream(
 
 /** A source that is gone is a conflict for the fork: its own path is not gone. */
 async function created(
-  { store }: ServerContext,
+  { store, tokens }: ServerContext,
   path: string,
   wanted: Parameters<typeof store.create>[1],
+  pass: Admission | null,
 ): Promise<Created> {
+  const create = () => store.create(path, wanted);
+  const want = { streams: 1, bytes: wanted.body.length };
   try {
-    return await store.create(path, wanted);
+    return await tokens.stored.write(pass, want, create).catch(async (error: unknown) => {
+      // One that exists needs no room. If there is none, the limit is the answer.
+      if (errnoOf(error) !== "LIMIT_REACHED") throw error;
+      await store.head(path).catch(() => {
+        throw error;
+      });
+      return create();
+    });
   } catch (error) {
     if (!(error instanceof VerbatimError) || error.code !== "STREAM_GONE") throw error;
     throw new VerbatimError(
@@ -174,6 +159,7 @@ async function appendToStream(
   request: IncomingMessage,
   response: ServerResponse,
   track: RequestTrack,
+  pass: Admission | null,
 ): Promise<void> {
   const { headers } = request;
   const producer = producerTurn(headers);
@@ -187,11 +173,12 @@ async function appendToStream(
     throw badRequest("Content-Type", "is missing");
   }
   const sent = { body, contentType, streamSeq, producer, close };
-  const { store, shares } = context;
+  const { store, shares, tokens } = context;
+  const want = { streams: 0, bytes: body.length };
   let appended: Appended;
   shares.take(path, body.length);
   try {
-    appended = await store.append(path, sent);
+    appended = await tokens.stored.write(pass, want, () => store.append(path, sent));
   } finally {
     shares.giveBack(path, body.length);
   }

@@ -6,7 +6,6 @@
 
 import { posix } from "node:path";
 import { SERIES_GROUPS } from "../../client/usage-shapes.ts";
-import { projectFilter } from "../../sessions/list/whose.ts";
 import type { FactChoice, FactSession } from "../../sessions/search/indexed-facts.ts";
 import type { LedgerFile } from "../../usage/ledger/pack.ts";
 import { fileFilter } from "../../usage/report/agent-choice.ts";
@@ -15,6 +14,7 @@ import { Days, dayNumber, dayText } from "../../usage/report/days.ts";
 import { badRequest } from "../http/answer.ts";
 import type { Query } from "../sessions/query.ts";
 import { type Sees, type ServedStore, urlIdOf } from "../sessions/roots.ts";
+import { projectFilterIn, seenProject } from "../sessions/row-filter.ts";
 import type { SessionService } from "../sessions/service.ts";
 import type { UsageRequest } from "./usage-report.ts";
 
@@ -42,17 +42,21 @@ export interface SeenUsage extends UsageRequest {
 export function usageRequest(service: SessionService, query: Query, sees: Sees): SeenUsage {
   const { limits, roots, nowMs } = service;
   const days = daysIn(query.text("tz"));
-  const project = query.text("project");
-  const isProject = project === null ? undefined : projectFilter(project, null);
+  const isProject = projectFilterIn(query, sees) ?? undefined;
+  const isOwn = seenProject(sees);
   const [agent, machine, user] = ["agent", "machine", "user"].map((name) => query.text(name));
   const isNamed = fileFilter({ agent, isProject, machine, user });
   const range = { since: dayIn(query, "since"), until: dayIn(query, "until") };
   const keyOf = ({ dialect, root }: { dialect: string; root: string }) => `${dialect}\0${root}`;
   const seen = roots.stores().filter(sees);
   const stores = new Map(seen.map((store) => [keyOf(store), store]));
-  const storeOf = (file: LedgerFile) => stores.get(keyOf(file));
+  const storeOf = (file: LedgerFile) => {
+    return isOwn?.(file) === false ? undefined : stores.get(keyOf(file));
+  };
   // The ledger also has files of stores that are gone: only who sees every path sees them.
-  const isSeen = (file: LedgerFile) => sees({}) || stores.has(keyOf(file));
+  const isSeen = (file: LedgerFile) => {
+    return isOwn?.(file) !== false && (sees({}) || stores.has(keyOf(file)));
+  };
   const isWanted = (file: LedgerFile) => isSeen(file) && (isNamed?.(file) ?? true);
   return {
     days,
@@ -62,7 +66,7 @@ export function usageRequest(service: SessionService, query: Query, sees: Sees):
     limit: query.number("limit", 1, limits.usageListedMax) ?? limits.usageListedDefault,
     groupsMax: limits.usageGroupsMax,
     linkTo: (file) => {
-      const store = storeOf(file);
+      const store = sees.isSumsOnly ? undefined : storeOf(file);
       return store === undefined ? null : urlIdOf(store, file.id);
     },
     stores: seen,

@@ -260,10 +260,30 @@ BEGIN
 END $$;
 `;
 
+/** Tokens of servers (server/auth/token-tables.ts). */
+export const TOKENS = `
+CREATE TABLE tokens (
+  id text PRIMARY KEY,
+  place bigint GENERATED ALWAYS AS IDENTITY,
+  entry text NOT NULL
+);
+CREATE TABLE token_list (version bigint NOT NULL);
+INSERT INTO token_list VALUES (0);
+CREATE TABLE token_writes (
+  token text NOT NULL,
+  server text NOT NULL,
+  streams bigint NOT NULL,
+  bytes bigint NOT NULL,
+  until timestamptz NOT NULL,
+  PRIMARY KEY (token, server)
+);
+`;
+
 export const MIGRATIONS: readonly string[] = [
   TABLES,
   CHECKPOINTS,
   UNSIGNED + SIGN_GROUP,
   `DROP FUNCTION IF EXISTS commit_group; ${COMMIT_GROUP}`, // It was part of the first.
   SHARES,
+  TOKENS,
 ];

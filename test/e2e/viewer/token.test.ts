@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
-import { revokeToken, tokenFilePath } from "../../../src/server/auth/tokens.ts";
+import { revokeToken, tokenFile, tokenFilePath } from "../../../src/server/auth/tokens.ts";
 import { event, putThread } from "../../cli/stores.ts";
 import { makeToken } from "../../server/auth/token-user.ts";
 import { eventually } from "../eventually.ts";
@@ -51,7 +51,7 @@ browserTest(
     await page.getByText(`I am ${id}`).click();
     const texts = () => page.locator(".entry .text").allInnerTexts();
     await eventually("what is shown", texts).toEqual([`I am ${id}`]);
-    await revokeToken(nodeHost, tokenFilePath(directory), ending.entry.id, Date.now());
+    await revokeToken(tokenFile(nodeHost, tokenFilePath(directory)), ending.entry.id, Date.now());
     const ended = page.getByText("Your access has ended. What you see stays");
     await ended.waitFor();
     append("meanwhile");

@@ -5,7 +5,8 @@ import { rmSync, statSync, writeFileSync } from "node:fs";
 import { onTestFinished, test } from "vitest";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
-import { revokeToken, SCOPES, tokenFilePath } from "../../../src/server/auth/tokens.ts";
+import { hasScope } from "../../../src/server/auth/token-authority.ts";
+import { revokeToken, SCOPES, tokenFile, tokenFilePath } from "../../../src/server/auth/tokens.ts";
 import { startServer } from "../../../src/server/serve.ts";
 import { ManualTime } from "../../support/manual-time.ts";
 import { refusal } from "../../support/refusal.ts";
@@ -33,7 +34,13 @@ const REQUESTS = [
   ["GET", "/v1/stream/__ds/else", "admin"],
   ["GET", "/v1/sessions", "read"],
   ["GET", "/v1/search?q=x", "read"],
-  ["GET", "/v1/usage", "read"],
+  ["GET", "/v1/usage", "usage"],
+  ["GET", "/v1/usage/insights", "read"],
+  ["GET", "/v1/admin/tokens", "tokens"],
+  ["POST", "/v1/admin/tokens", "tokens"],
+  ["POST", "/v1/admin/tokens/0123abcd/rotate", "tokens"],
+  ["DELETE", "/v1/admin/tokens/0123abcd", "tokens"],
+  ["GET", "/v1/admin/else", "tokens"],
   ["GET", "/v1/tools", "read"],
   ["GET", "/metrics", "read"],
   ["GET", "/somewhere/else", "read"],
@@ -72,7 +79,7 @@ test("401 says whose token is needed, and that Bearer is missing", async () => {
   }
 });
 
-test("each request needs its scope, and admin has them all", async () => {
+test("each request needs its scope, and admin has all but that of managing tokens", async () => {
   const { server, time } = await started();
   await server.put("/chat/1", "text/plain", { body: "x" });
   const tokens = new Map<string, string>();
@@ -89,7 +96,7 @@ test("each request needs its scope, and admin has them all", async () => {
     assert.equal(bare.headers.get("www-authenticate"), 'Bearer realm="verbatim"');
     for (const scope of SCOPES) {
       const { status } = await ask(bearer(tokens.get(scope) ?? ""));
-      const isAllowed = scope === needed || scope === "admin";
+      const isAllowed = hasScope([scope], needed);
       assert.equal(status !== 403 && status !== 401, isAllowed, `${method} ${path} by ${scope}`);
     }
   }
@@ -188,7 +195,11 @@ test("a running server accepts a new token, and refuses a revoked or expired one
   time.pass(LOOK_MS);
   assert.equal(await ask(first.token), 200);
   assert.equal(await ask(brief.token), 200);
-  await revokeToken(nodeHost, tokenFilePath(server.directory), first.entry.id, Date.now());
+  await revokeToken(
+    tokenFile(nodeHost, tokenFilePath(server.directory)),
+    first.entry.id,
+    Date.now(),
+  );
   time.pass(LOOK_MS);
   assert.equal(await ask(first.token), 401);
   assert.equal(await ask(brief.token), 200);
@@ -239,6 +250,6 @@ test("a public address requires tokens, under every host name", async () => {
   assert.equal((await fetch(url, { method: "PUT" })).status, 401);
   assert.equal((await fetch(url, { method: "PUT", headers: bearer(token) })).status, 201);
   await server.close();
-  await revokeToken(nodeHost, tokenFilePath(dataDirectory), entry.id, Date.now());
+  await revokeToken(tokenFile(nodeHost, tokenFilePath(dataDirectory)), entry.id, Date.now());
   await refusal(start(), "BAD_SETTING"); // An invalid token counts as none.
 });

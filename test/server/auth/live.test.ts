@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { test } from "vitest";
 import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
-import { revokeToken, tokenFilePath } from "../../../src/server/auth/tokens.ts";
+import { revokeToken, tokenFile, tokenFilePath } from "../../../src/server/auth/tokens.ts";
 import { ManualTime } from "../../support/manual-time.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
 import { until } from "../../support/until.ts";
@@ -65,7 +65,7 @@ test("a live reader ends soon after its token was revoked, and no other does", a
   await waiting(server.url, 2 * count);
   assert.deepEqual([...revoked.over, ...others.over], [], "a valid token ends no reader");
 
-  await revokeToken(nodeHost, path, mine.entry.id, Date.now());
+  await revokeToken(tokenFile(nodeHost, path), mine.entry.id, Date.now());
   time.pass(LOOK_MS); // Far less than their time limits.
   const ended = await revoked.all;
   // A poll is answered without data, with the offset to continue from; event streams end as at

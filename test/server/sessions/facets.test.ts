@@ -9,6 +9,7 @@ import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { READ_DIALECT_NAMES } from "../../../src/dialects/registry.ts";
 import { openStore } from "../../../src/doors/index.ts";
 import { listPage } from "../../../src/server/sessions/list.ts";
+import { SEES_ALL } from "../../../src/server/sessions/roots.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { answerRow, promptRow, writeClaude } from "../../support/agent-home.ts";
@@ -45,7 +46,7 @@ function listOf(roots: readonly string[]) {
     catalogPath: join(tempDirectory(), "catalog.db"),
   });
   onTestFinished(() => service.close());
-  return (query: string) => listPage(service, `/v1/sessions${query}`, () => true);
+  return (query: string) => listPage(service, `/v1/sessions${query}`, SEES_ALL);
 }
 
 function publicHome(): readonly string[] {

@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { listPage } from "../../../src/server/sessions/list.ts";
+import { SEES_ALL } from "../../../src/server/sessions/roots.ts";
 import { SessionService } from "../../../src/server/sessions/service.ts";
 import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { tempDirectory } from "../../support/temp-directory.ts";
@@ -196,7 +197,7 @@ test("an unreadable session is counted, and logged once", async () => {
     catalogPath: join(user.home, "catalog.db"),
   });
   for (let n = 0; n < 3; n++) {
-    const page = await listPage(service, "/v1/sessions", () => true);
+    const page = await listPage(service, "/v1/sessions", SEES_ALL);
     assert.deepEqual(
       page.sessions.map(({ session }) => session),
       ["cook/a"],
