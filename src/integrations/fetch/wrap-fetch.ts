@@ -58,9 +58,10 @@ export function wrapFetch(fetch: Fetch, options: WrapFetchOptions = {}): Recordi
   const recorders = new WeakMap<CaptureSession, CallRecorder>();
   const open = new Set<Promise<void>>();
   const recorderOf = (to: CaptureSession): CallRecorder => {
-    const known = recorders.get(to) ?? new CallRecorder(new Conversations(), toOne(to), onProblem);
-    recorders.set(to, known);
-    return known;
+    const recorder =
+      recorders.get(to) ?? new CallRecorder(new Conversations(), toOne(to), onProblem);
+    recorders.set(to, recorder);
+    return recorder;
   };
   const wrapped: Fetch = async (input, init) => {
     const to = current.getStore() ?? session;

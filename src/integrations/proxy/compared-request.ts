@@ -68,7 +68,7 @@ export async function shownValues({ recorded, sent }: Difference): Promise<[stri
   const [one, other] = [bytesOf(recorded), bytesOf(sent)];
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;
-  const shown = (bytes: Buffer): string => {
+  const excerpt = (bytes: Buffer): string => {
     const from = Math.max(0, at - SEARCHED);
     const near = Buffer.from(bytes.subarray(from, at + SEARCHED));
     for (const { start, end } of finder.find(near)) near.fill("*", start, end);
@@ -77,5 +77,5 @@ export async function shownValues({ recorded, sent }: Difference): Promise<[stri
     const isCut = near.length > first + SHOWN_BEFORE + SHOWN_AFTER;
     return `${from + first > 0 ? "…" : ""}${text}${isCut ? "…" : ""}`;
   };
-  return [shown(one), shown(other)];
+  return [excerpt(one), excerpt(other)];
 }

@@ -60,8 +60,8 @@ export class StoreSessions implements CallSessions {
   }
 
   async #sessionOf(conversation: Conversation, agent: string): Promise<Session> {
-    const known = conversation.id === null ? undefined : this.#open.get(conversation.id);
-    const session = known ?? (await this.#begin(conversation, agent));
+    const open = conversation.id === null ? undefined : this.#open.get(conversation.id);
+    const session = open ?? (await this.#begin(conversation, agent));
     conversation.id = session.id;
     this.#open.delete(session.id);
     this.#open.set(session.id, session);

@@ -71,8 +71,8 @@ function taken(
 
 function errorOf(event: JsonObject, { details }: VerbatimError) {
   const response = getObject(event, "response");
-  const said = [event.error, response.error].find(isObject) ?? event;
-  const detail = getString(said, "message") ?? "";
+  const failure = [event.error, response.error].find(isObject) ?? event;
+  const detail = getString(failure, "message") ?? "";
   const code = "type" in details ? String(details.type) : "unknown";
   return { code, detail: detail.slice(0, DETAIL_CHARS_MAX) };
 }

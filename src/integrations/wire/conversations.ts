@@ -40,7 +40,7 @@ export interface Conversation {
   tools: string;
   hasTools: boolean;
   /** The last words of the user. */
-  asked: string;
+  prompt: string;
   /** Texts of the last answers, which may come back as a summary. */
   readonly texts: string[];
   raw: RawPieces;
@@ -70,7 +70,7 @@ const CONVERSATIONS_MAX = 1000;
 const REMEMBERED_MAX = 4;
 /** Shorter texts are in many messages. */
 const SUMMARY_CHARS_MIN = 40;
-const ASKED_CHARS_MIN = 12;
+const PROMPT_CHARS_MIN = 12;
 /** A summary is in one of the first messages. */
 const SUMMARY_MESSAGES = 3;
 
@@ -102,7 +102,7 @@ export class Conversations {
     const hasNewTools = conversation.tools !== tools && request.tools.length > 0;
     if (isNewSystem) push(conversation.systems, system);
     if (hasNewTools) conversation.tools = tools;
-    conversation.asked = textOf(
+    conversation.prompt = textOf(
       request.messages.findLast(({ role }) => role === "user")?.parts.slice(-1) ?? [],
     );
     conversation.hasTools ||= request.tools.length > 0;
@@ -175,8 +175,8 @@ export class Conversations {
     if (isTip && isRepeated && !isAnswered && of.openCalls === 0) {
       return { relation: "retry", of, from: at };
     }
-    const goesOn = !isAnswered || messages[at]?.role === "assistant";
-    if (isTip && !isRepeated && goesOn) return { relation: "continued", of, from: at + echo };
+    const isNext = !isAnswered || messages[at]?.role === "assistant";
+    if (isTip && !isRepeated && isNext) return { relation: "continued", of, from: at + echo };
     // Without an answer in common it is another run with the same beginning.
     const isFork = messages.slice(0, at).some(({ role }) => role === "assistant");
     return { relation: isFork ? "fork" : "new", of: isFork ? of : null, from: 0 };
@@ -191,7 +191,7 @@ export class Conversations {
       const isSystem = group !== "" || of.systems.includes(system) || of.systems.length === 0;
       const isOwn = isSystem && of.hasTools === request.tools.length > 0;
       if (!isOwn || of.marks.length < 4) continue;
-      const summary = texts.findIndex((text) => each.texts.some((said) => text.includes(said)));
+      const summary = texts.findIndex((text) => each.texts.some((answer) => text.includes(answer)));
       if (summary >= 0) return { relation: "compacted", of, from: 0, summary };
     }
     return null;
@@ -201,8 +201,8 @@ export class Conversations {
   #mentioned({ messages, tools }: ModelRequest, group: string): Choice {
     const mayBeSide = group === "" && tools.length === 0;
     const text = mayBeSide ? messages.map(({ parts }) => textOf(parts)).join("\n") : "";
-    const of = [...this.#all].reverse().find(({ hasTools, asked }) => {
-      return hasTools && asked.length >= ASKED_CHARS_MIN && text.includes(asked);
+    const of = [...this.#all].reverse().find(({ hasTools, prompt }) => {
+      return hasTools && prompt.length >= PROMPT_CHARS_MIN && text.includes(prompt);
     });
     return of ? { relation: "side", of, from: 0 } : { relation: "new", of: null, from: 0 };
   }
@@ -214,8 +214,8 @@ export class Conversations {
     conversation.marks = marks;
     for (const mark of isPart ? marks.slice(-1) : marks.slice(1)) {
       if (mark === "") continue;
-      const known = this.#byMark.get(mark) ?? [];
-      if (!known.includes(conversation)) this.#byMark.set(mark, [...known, conversation]);
+      const others = this.#byMark.get(mark) ?? [];
+      if (!others.includes(conversation)) this.#byMark.set(mark, [...others, conversation]);
     }
     const [oldest] = this.#all;
     if (oldest && this.#all.size > CONVERSATIONS_MAX && oldest.openCalls === 0) this.forget(oldest);
@@ -236,7 +236,7 @@ export function newConversation(group: string, parent: Conversation | null): Con
     systems: [],
     tools: "",
     hasTools: false,
-    asked: "",
+    prompt: "",
     texts: [],
     raw: new RawPieces(),
   };
@@ -277,12 +277,12 @@ function bestOf(
 /** How many messages repeat the answer that the session has. */
 function echoLength({ answer }: Conversation, rest: readonly Message[]): number {
   if (answer === null) return 0;
-  const said = contentOf(answer.parts);
+  const content = contentOf(answer.parts);
   const parts: Part[] = [];
   for (const [at, message] of rest.entries()) {
     if (message.role !== "assistant") return 0;
     parts.push(...message.parts);
-    if (contentOf(parts) === said && rest[at + 1]?.role !== "assistant") return at + 1;
+    if (contentOf(parts) === content && rest[at + 1]?.role !== "assistant") return at + 1;
   }
   return 0;
 }

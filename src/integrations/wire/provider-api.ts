@@ -57,17 +57,17 @@ export function apiOf(method: string, target: string): ProviderApi | null {
 /** What a request says; null if it is not one of this API. */
 export function readRequest(api: ProviderApi, body: unknown, path: string): ModelRequest | null {
   if (!isObject(body)) return null;
-  const said = READERS[api](body);
-  if (said === null) return null;
-  const at = said.messages.findIndex(({ role }) => role !== "system");
-  const leading = at < 0 ? said.messages.length : at;
+  const words = READERS[api](body);
+  if (words === null) return null;
+  const at = words.messages.findIndex(({ role }) => role !== "system");
+  const leading = at < 0 ? words.messages.length : at;
   const model = getString(body, "model") ?? /\/models\/([^/:]+):/.exec(path)?.[1] ?? null;
   return {
     api,
     model,
-    system: [...said.system, ...said.messages.slice(0, leading).flatMap(({ parts }) => parts)],
-    tools: [...getList(body, "tools"), ...getList(body, "functions"), ...(said.tools ?? [])],
-    messages: said.messages.slice(leading),
+    system: [...words.system, ...words.messages.slice(0, leading).flatMap(({ parts }) => parts)],
+    tools: [...getList(body, "tools"), ...getList(body, "functions"), ...(words.tools ?? [])],
+    messages: words.messages.slice(leading),
     previousResponse: getString(body, "previous_response_id"),
     isStructured: FORMATS.some(([above, key]) => {
       const format = get(above === null ? body : getObject(body, above), key);
@@ -149,20 +149,20 @@ function message(role: unknown, parts: readonly Part[]): Message {
   return { role: named === "user" && isResults ? "tool" : named, parts };
 }
 
-function anthropicMessage(said: unknown): Message {
-  if (!isObject(said)) return unreadMessage(said);
-  return message(said.role, blockParts(said.content));
+function anthropicMessage(item: unknown): Message {
+  if (!isObject(item)) return unreadMessage(item);
+  return message(item.role, blockParts(item.content));
 }
 
-function chatMessage(said: unknown): Message {
-  if (!isObject(said)) return unreadMessage(said);
-  const { role } = message(said.role, []);
-  const { parts = [] } = chatOf(said, role);
-  return message(role, [...reasoningParts(said), ...parts]);
+function chatMessage(item: unknown): Message {
+  if (!isObject(item)) return unreadMessage(item);
+  const { role } = message(item.role, []);
+  const { parts = [] } = chatOf(item, role);
+  return message(role, [...reasoningParts(item), ...parts]);
 }
 
-function reasoningParts(said: JsonObject): readonly Part[] {
-  const text = getString(said, "reasoning_content") ?? getString(said, "reasoning");
+function reasoningParts(item: JsonObject): readonly Part[] {
+  const text = getString(item, "reasoning_content") ?? getString(item, "reasoning");
   return text ? [{ type: "reasoning", text }] : [];
 }
 
