@@ -14,6 +14,8 @@ export interface Scene {
   readonly isQuick: boolean;
   /** Another checkout, built, to compare with. */
   readonly against: string | undefined;
+  /** How many of what is measured, if the bench asks. */
+  readonly sizes: readonly number[] | undefined;
 }
 
 /** Runs a bench with the command line's options, and sets the exit code. */
@@ -21,7 +23,7 @@ export async function runBench(
   name: string,
   measureAll: (scene: Scene) => Promise<readonly Result[]>,
 ): Promise<void> {
-  const { quick, json, dir, against } = parseOptions(name);
+  const { quick, json, dir, against, sizes } = parseOptions(name);
   const directory = makeScratch(dir);
   const inMemory = memoryFileSystem(directory);
   if (inMemory !== null) {
@@ -29,7 +31,12 @@ export async function runBench(
   }
   const loadBefore = loadavg()[0] ?? 0;
 
-  const results = await measureAll({ directory, isQuick: quick, against });
+  const results = await measureAll({
+    directory,
+    isQuick: quick,
+    against,
+    sizes: sizes?.split(",").map(Number),
+  });
 
   const isOk = results.every(isReached);
   const machine = describeMachine(inMemory ?? "disk", loadBefore);
@@ -83,11 +90,12 @@ function parseOptions(name: string) {
         json: { type: "boolean", default: false },
         dir: { type: "string" },
         against: { type: "string" },
+        sizes: { type: "string" },
       },
     });
     return values;
   } catch (error) {
-    const usage = `usage: npm run bench -- ${name} [--quick] [--json] [--dir <directory on a real disk>] [--against <checkout>]`;
+    const usage = `usage: npm run bench -- ${name} [--quick] [--json] [--dir <directory on a real disk>] [--against <checkout>] [--sizes <numbers>]`;
     say(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
     process.exit(2);
   }

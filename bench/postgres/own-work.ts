@@ -16,7 +16,7 @@ import type { Amounts } from "../postgres.ts";
 import { ServerProcess } from "../streams/server-process.ts";
 import { newSchema } from "./built.ts";
 
-const SERVE = fileURLToPath(new URL("./serve.mjs", import.meta.url));
+export const SERVE = fileURLToPath(new URL("./serve.mjs", import.meta.url));
 const SERVERS = 4;
 /** Of each server. */
 const CONNECTIONS = 32;
@@ -130,7 +130,7 @@ async function costs(
 }
 
 /** All processes of a database, also those that have ended. */
-function databaseMs({ data }: PostgresServer): number {
+export function databaseMs({ data }: PostgresServer): number {
   const main = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
   let ticks = 0;
   for (const pid of readdirSync("/proc")) {
@@ -152,6 +152,6 @@ function statOf(pid: string): string[] {
   }
 }
 
-function sum(values: readonly number[]): number {
+export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }

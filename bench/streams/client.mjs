@@ -32,12 +32,14 @@ function numbers(from, to) {
 }
 
 /** Streams `/prefix0`, `/prefix1` … */
-async function create({ prefix, from, to, atOnce }) {
+async function create({ prefix, suffix = "", from, to, atOnce }) {
   const left = numbers(from, to);
   const work = async (connection) => {
     for (const n of left) {
       const body = Buffer.alloc(0);
-      const { status } = await connection.request("PUT", `${ROOT}/${prefix}${n}`, { body });
+      const { status } = await connection.request("PUT", `${ROOT}/${prefix}${n}${suffix}`, {
+        body,
+      });
       if (status !== 201) throw new Error(`creating was answered ${status}`);
     }
     connection.close();
@@ -72,7 +74,7 @@ async function appendFor({ path, atOnce, ms, streams = 0 }) {
 }
 
 /** One append to each of many streams. */
-async function appendEach({ prefix, from, to, atOnce }) {
+async function appendEach({ prefix, suffix = "", from, to, atOnce }) {
   let [done, errors] = [0, 0];
   const left = numbers(from, to);
   const all = await connections(atOnce);
@@ -80,7 +82,8 @@ async function appendEach({ prefix, from, to, atOnce }) {
   const work = async (connection) => {
     for (const n of left) {
       const body = Buffer.from(message(n));
-      const { status } = await connection.request("POST", `${ROOT}/${prefix}${n}`, { body });
+      const path = `${ROOT}/${prefix}${n}${suffix}`;
+      const { status } = await connection.request("POST", path, { body });
       if (status < 300) done++;
       else errors++;
     }
