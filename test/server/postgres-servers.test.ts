@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, onTestFinished, test } from "vitest";
+import { VerbatimClient } from "../../src/doors/client.ts";
 import { openServer } from "../../src/doors/server.ts";
 import { type RunningServer, serveStore } from "../../src/server/serve.ts";
 import { openPostgresStore } from "../../src/streams/postgres/postgres-store.ts";
@@ -25,6 +26,33 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.equal(read, "hello");
     const answer = await waiting;
     assert.ok(["", "hello"].includes(await answer.text()));
+  });
+
+  test("a session that one server received is listed on another, and its live reader there gets more", async () => {
+    const [one, two] = await servers(newSchema());
+    const path = "/v1/stream/sessions/ada/homeagent/agents/cook/sessions/soup.jsonl";
+    const send = (method: string, text: string) => {
+      const body = JSON.stringify({ turnId: "1", role: "user", content: text, ts: 1 });
+      const headers = { "Content-Type": "application/octet-stream" };
+      return fetch(`${one.url}${path}`, { method, headers, body: `${body}\n` });
+    };
+    assert.equal((await send("PUT", "first")).status, 201);
+    const client = new VerbatimClient({ url: two.url });
+    const { sessions } = await client.sessions.list();
+    assert.deepEqual(
+      sessions.map(({ session }) => session),
+      ["cook/soup"],
+    );
+    const events = await fetch(`${two.url}/v1/sessions/${sessions[0]?.id}/events`);
+    let text = "";
+    const reading = (async () => {
+      for await (const bytes of events.body ?? []) text += Buffer.from(bytes).toString();
+    })();
+    await until(() => text.includes("first"), "what was there");
+    assert.ok((await send("POST", "second")).ok);
+    await until(() => text.includes("second"), "what was sent since");
+    await two.close();
+    await reading;
   });
 
   test("a subscription on one server gets what is appended on another", async () => {
