@@ -53,6 +53,15 @@ const DEFAULT_ANSWER = { text: "All is done." };
 /** @type {Usage} */
 export const DEFAULT_USAGE = { input: 100, output: 10 };
 
+/**
+ * An id in the shape of a provider's: of real ones, usage counts an answer once.
+ *
+ * @param {string} prefix @param {number} length of what follows it @param {number} number
+ */
+export function sampleId(prefix, length, number) {
+  return `${prefix}sample${String(number).padStart(length - "sample".length, "0")}`;
+}
+
 /** @type {(request: ModelRequest, scripts: readonly Script[]) => Answer | null} */
 export function scriptedAnswer({ messages }, scripts) {
   for (const [at, { role, text }] of [...messages.entries()].reverse()) {

@@ -1,6 +1,6 @@
 /** Anthropic's Messages API. */
 
-import { DEFAULT_USAGE } from "../answers.mjs";
+import { DEFAULT_USAGE, sampleId } from "../answers.mjs";
 
 /**
  * @typedef {import("../answers.mjs").Answer} Answer
@@ -25,7 +25,7 @@ export const anthropic = {
   reply(answer, { model, isStream }) {
     const content = contentOf(answer);
     const message = {
-      id: `msg_01sample${String(++messages).padStart(6, "0")}`,
+      id: sampleId("msg_01", 22, ++messages),
       type: "message",
       role: "assistant",
       model,

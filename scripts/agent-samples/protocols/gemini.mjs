@@ -1,6 +1,8 @@
 /** Google's Gemini API. */
 
-import { DEFAULT_USAGE } from "../answers.mjs";
+import { DEFAULT_USAGE, sampleId } from "../answers.mjs";
+
+let answers = 0;
 
 /** @type {import("../provider.mjs").Protocol} */
 export const gemini = {
@@ -32,7 +34,7 @@ export const gemini = {
       totalTokenCount: prompt + usage.output,
     };
     const candidates = [{ content: { role: "model", parts }, finishReason: "STOP", index: 0 }];
-    const json = { candidates, usageMetadata };
+    const json = { candidates, usageMetadata, responseId: sampleId("", 22, ++answers) };
     return isStream ? { events: [json] } : { json };
   },
   failure: (status) => ({

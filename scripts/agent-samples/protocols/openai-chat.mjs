@@ -1,7 +1,8 @@
 /** OpenAI's Chat Completions API, which many providers speak. */
 
-import { DEFAULT_USAGE } from "../answers.mjs";
+import { DEFAULT_USAGE, sampleId } from "../answers.mjs";
 
+let answers = 0;
 let calls = 0;
 
 /** @type {import("../provider.mjs").Protocol} */
@@ -44,7 +45,7 @@ export const openaiChat = {
       ...(tool_calls.length > 0 ? { tool_calls } : {}),
     };
     const finish_reason = tool_calls.length > 0 ? "tool_calls" : "stop";
-    const common = { id: "chatcmpl-sample", created: 1_767_225_600, model };
+    const common = { id: sampleId("chatcmpl-", 29, ++answers), created: 1_767_225_600, model };
     if (!isStream) {
       const choices = [{ index: 0, message, finish_reason }];
       return { json: { ...common, object: "chat.completion", choices, usage: totals } };
