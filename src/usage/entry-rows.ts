@@ -255,7 +255,9 @@ export function describe(
   const above = named ? parentNameOf(dialect, named) : null;
   // A fork is a session of its own, which begins with the rows of another.
   const isFork = dialect.program?.hasForks === true;
-  const replays = thread.replays ?? (isFork ? above : null);
+  const program = id === null ? null : dialect.naming.hooksOf?.(id);
+  const record = program?.hasOwnUsage ? program.name : null;
+  const replays = thread.replays ?? (isFork ? above : record);
   const place = { cwd: about?.cwd || standing?.about?.cwd || "", remote: about?.remote ?? "" };
   const isKnown = known && place.cwd === "" && place.remote === "";
   const { project, directory } = isKnown

@@ -68,6 +68,41 @@ test("the session that Claude Code names is listed once, costed once, and contin
   assert.ok(!ids.some((row) => row.id === "claude-code.s1"));
 });
 
+test("a session that Codex names costs what Codex's own file says, if that is there", async () => {
+  const model = await modelServer(() => ({ body: responsesJson("Hi.") }));
+  const user = new CliUser();
+  const id = "019c3a00-0000-7000-8000-000000000001";
+  const script = `fetch(process.env.OPENAI_BASE_URL + "/responses", { method: "POST",
+    headers: { "user-agent": "codex_exec/0.169.0", "thread-id": "${id}" },
+    body: JSON.stringify({ model: "gpt-5.5", tools: [{ name: "look" }], input: "Hello" }) })`;
+  const env = { OPENAI_BASE_URL: `${model.url}/v1` };
+  const command = ["--", process.execPath, "-e", script];
+  await user.run(["proxy", ...command], { env, isOwnProcess: true });
+  const total = async () => {
+    const { totals } = JSON.parse((await user.run(["usage", "--json"])).stdout);
+    return [totals.responses, totals.total];
+  };
+  const [, recorded] = await total();
+  assert.ok(recorded > 0);
+
+  const timestamp = "2026-02-07T22:04:01.000Z";
+  const used = { input_tokens: 400, cached_input_tokens: 0, output_tokens: 50, total_tokens: 450 };
+  const info = { total_token_usage: used, last_token_usage: used };
+  const rows = [
+    { timestamp, type: "session_meta", payload: { id, timestamp, cwd: user.cwd } },
+    { timestamp, type: "turn_context", payload: { cwd: user.cwd, model: "gpt-5.5" } },
+  ];
+  const counted = { timestamp, type: "event_msg", payload: { type: "token_count", info } };
+  const folder = join(user.home, ".codex/sessions/2026/02/07");
+  const lines = (all: readonly unknown[]) => all.map((row) => `${JSON.stringify(row)}\n`).join("");
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `rollout-2026-02-07T22-04-00-${id}.jsonl`);
+  writeFileSync(path, lines(rows));
+  assert.deepEqual(await total(), [1, recorded], "Codex's file counts nothing yet");
+  writeFileSync(path, lines([...rows, counted]));
+  assert.deepEqual(await total(), [1, 450]);
+});
+
 test("without a command it prints the addresses and runs until it is stopped", async () => {
   const user = new CliUser();
   const ran = await user.run(["proxy", "--to", "ftp://x", "--", "true"]);

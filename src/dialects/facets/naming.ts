@@ -3,6 +3,14 @@
 import type { Layout } from "../find.ts";
 import type { StoreChoices } from "./writing.ts";
 
+/** A session of a program, and the name that the program has for it. */
+export interface ProgramSession {
+  readonly dialect: string;
+  readonly name: string;
+  /** The program's file has no ids of answers to compare: if it is there, its usage counts. */
+  readonly hasOwnUsage?: boolean;
+}
+
 export interface Naming {
   /** Where logs are, below the root. */
   readonly layout: Layout;
@@ -20,7 +28,7 @@ export interface Naming {
    * The session of a program whose hooks this session has; its name is the program's. The program's
    * own file says more. Null if it has no hooks. Absent if no session has.
    */
-  hooksOf?(id: string): { readonly dialect: string; readonly name: string } | null;
+  hooksOf?(id: string): ProgramSession | null;
   /** The inverse: the id of the session with the hooks of a program's session; null if none has. */
   hooksIdOf?(dialect: string, name: string): string | null;
 }

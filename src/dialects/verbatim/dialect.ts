@@ -18,6 +18,7 @@ import {
 import { invalidEntry } from "../../core/model/plain-json.ts";
 import type { WrittenDialect } from "../dialect.ts";
 import type { WriterFacts } from "../facets/writing.ts";
+import { proxiedId, proxiedSession } from "../proxied-programs.ts";
 import { getObject, getString, isObject } from "../shared/fields.ts";
 import { datedIds } from "../shared/new-ids.ts";
 import { spillingBy } from "../shared/spill.ts";
@@ -60,9 +61,6 @@ function idAt(path: readonly string[]): string | null {
 
 const TYPE = "entry";
 
-/** Programs that name their session in calls to models, as they do in their own files. */
-const PROXIED: readonly string[] = ["claude-code", "codex"];
-
 /** Half of what a log takes, so that a few long lines still share a write. */
 export const LINE_BYTES_MAX = LOG_LIMITS.lineBytesMax / 2;
 
@@ -88,13 +86,8 @@ export const verbatim: WrittenDialect<"verbatim"> = {
     logPath,
     idAt,
     // What `verbatim proxy` recorded of a program that names its session (docs/formats/wire.md).
-    hooksOf(id) {
-      const [dialect = "", ...name] = id.split(".");
-      return PROXIED.includes(dialect) && name.length > 0
-        ? { dialect, name: name.join(".") }
-        : null;
-    },
-    hooksIdOf: (dialect, name) => (PROXIED.includes(dialect) ? `${dialect}.${name}` : null),
+    hooksOf: proxiedSession,
+    hooksIdOf: proxiedId,
   },
   reading: {
     decode,

@@ -3,21 +3,17 @@
  */
 
 import type { NewEntry } from "../../core/model/entry.ts";
+import { PROXIED_PROGRAMS } from "../../dialects/proxied-programs.ts";
 import type { Headers } from "./body.ts";
 import type { Conversation } from "./conversations.ts";
 
-/** Programs whose header names the session, as the file of the program does. */
-const GROUPS: readonly (readonly [header: string, program: string, agent: RegExp])[] = [
-  ["x-claude-code-session-id", "claude-code", /^/],
-  ["thread-id", "codex", /^codex/],
-];
 const NAME = /^[\w-]{1,100}$/;
 
 /** The id of the session that a call's headers name; "": none. */
 export function groupOf(headers: Headers): string {
-  for (const [header, program, agent] of GROUPS) {
+  for (const { header, program, userAgent } of PROXIED_PROGRAMS) {
     const name = headers[header] ?? "";
-    if (NAME.test(name) && agent.test(headers["user-agent"] ?? "")) return `${program}.${name}`;
+    if (NAME.test(name) && userAgent.test(headers["user-agent"] ?? "")) return `${program}.${name}`;
   }
   return "";
 }

@@ -34,7 +34,7 @@ export interface PackedFile {
   readonly directory: string | null;
   /** Keys of the session hold within this. */
   readonly scope: string;
-  /** The scope whose rows it begins with, and when it began. */
+  /** The scope whose rows it begins with, or records again; and when it began. */
   readonly replays: string | null;
   readonly startedAt: number | null;
   /** How many rows of the pack are its own. */

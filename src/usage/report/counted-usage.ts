@@ -9,6 +9,9 @@
  *
  * Only for keys that hold within a session: ids of messages are the same in a copy.
  *
+ * Records: what `verbatim proxy` recorded of a session whose program's own file counts it, without
+ * ids to compare. All of its rows are marked as duplicates.
+ *
  * If the session that forks repeat is gone, and was never counted, the first of the forks counts for
  * it: the others repeat that one.
  */
@@ -237,14 +240,22 @@ function markReplays(ledger: UsageLedger): void {
     ...ancestorsOf(file, byScope),
     ...olderForks(file, byScope, forks),
   ]);
+  const records = ledger.files.map((file) => isRecord(file, byScope));
   const { rows } = ledger;
   for (let row = 0; row < rows.length; row++) {
     if ((ancestors[ledger.ownerOf(row)] ?? []).length === 0) continue;
     const flags = rows.flags[row] ?? 0;
+    if (records[ledger.ownerOf(row)]) rows.flags[row] = flags | FLAGS.duplicate;
     if ((flags & FLAGS.ofSession) === 0 || (flags & FLAGS.duplicate) !== 0) continue;
     const above = ancestors[ledger.ownerOf(row)] ?? [];
     if (originalOf(ledger, row, above) >= 0) rows.flags[row] = flags | FLAGS.duplicate;
   }
+}
+
+/** Another program's session, which has counted rows of its own. */
+function isRecord(file: LedgerFile, byScope: ByScope): boolean {
+  const original = file.replays === null ? undefined : byScope.get(file.replays);
+  return original !== undefined && original.dialect !== file.dialect && original.firstAt < Infinity;
 }
 
 /** The row of an ancestor that this row repeats; -1: none. */
