@@ -33,7 +33,7 @@ export const FLAGS = {
   implausible: 32,
   /** The row is a copy inside another one, such as a subagent's progress. */
   nested: 64,
-  /** Repeats another session's beginning, and does not count. Never stored in packs. */
+  /** Repeats or records another session, and does not count. Never stored in packs. */
   duplicate: 128,
   /** Only the output was recorded: `input` is 0 because it is unknown. */
   unknownInput: 1 << 31,

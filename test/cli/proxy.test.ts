@@ -101,6 +101,8 @@ test("a session that Codex names costs what Codex's own file says, if that is th
   assert.deepEqual(await total(), [1, recorded], "Codex's file counts nothing yet");
   writeFileSync(path, lines([...rows, counted]));
   assert.deepEqual(await total(), [1, 450]);
+  const explain = ["usage", "--explain", `codex.${id}`, "--root", user.cwd];
+  assert.match((await user.run(explain)).stdout, new RegExp(`the same as in ${id}; counted there`));
 });
 
 test("without a command it prints the addresses and runs until it is stopped", async () => {

@@ -105,7 +105,7 @@ export class CountedUsage {
     return chosen.subarray(0, count);
   }
 
-  /** False: it repeats the beginning of another session. */
+  /** False: another session has it, and counts it. */
   isCounted(row: number): boolean {
     return ((this.ledger.rows.flags[row] ?? 0) & FLAGS.duplicate) === 0;
   }

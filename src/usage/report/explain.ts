@@ -237,7 +237,7 @@ function whyIgnored(ledger: UsageLedger, found: RowToJudge, isBest: boolean): st
   const { file, rows, row, counted } = found;
   if (found.isRepeat) return "the same total again: nothing was added";
   if (ledger.rows.has(counted, FLAGS.duplicate)) {
-    return `repeats the beginning of ${file.replays ?? "another session"}`;
+    return `the same as in ${file.replays ?? "another session"}; counted there`;
   }
   if (isBest) return null;
   const nested = rows.has(row, FLAGS.nested) ? "a subagent's progress: " : "";
