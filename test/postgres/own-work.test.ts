@@ -18,13 +18,25 @@ const SESSION = "/sessions/ada/homeagent/agents/cook/sessions";
 
 describe.skipIf(lacksPostgres)("with a database", () => {
   test("a server on which nothing waits receives nothing about what others append", async () => {
-    const { one, two, proxy } = await pair();
+    const { one, two, proxy, url, schema } = await pair();
     const removed: string[] = [];
     two.watchRemoved("/gone", (path) => removed.push(path));
     for (const path of ["/busy", "/gone/1"]) await one.create(path, TEXT);
+    // A third server listens, so that notifications are sent.
+    const three = await opened(url, schema);
+    onTestFinished(() => three.close());
+    let end: unknown = null;
+    three.watch("/busy", (head) => {
+      end = head?.end;
+    });
+    const first = await append(one, "/busy", "x");
+    await until(() => end === first, "the third server has heard");
     const sent: Buffer[] = [];
     proxy.sent = sent;
-    for (let n = 0; n < 20; n++) await append(one, "/busy", "x");
+    for (let n = 0; n < 20; n++) {
+      const last = await append(one, "/busy", "x");
+      await until(() => end === last, "the third server hears");
+    }
     // It asks for deletions: when it has heard of this one, it has asked about the appends, too.
     await one.remove("/gone/1");
     await until(() => removed.length > 0, "the deletion");
