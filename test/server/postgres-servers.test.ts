@@ -28,7 +28,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     assert.ok(["", "hello"].includes(await answer.text()));
   });
 
-  test("a session that one server received is listed on another, and its live reader there gets more", async () => {
+  test("a session that one server received is listed, read and followed on another", async () => {
     const [one, two] = await servers(newSchema());
     const path = "/v1/stream/sessions/ada/homeagent/agents/cook/sessions/soup.jsonl";
     const send = (method: string, text: string) => {
@@ -43,7 +43,11 @@ describe.skipIf(lacksPostgres)("with a database", () => {
       sessions.map(({ session }) => session),
       ["cook/soup"],
     );
-    const events = await fetch(`${two.url}/v1/sessions/${sessions[0]?.id}/events`);
+    const at = `${two.url}/v1/sessions/${sessions[0]?.id}`;
+    assert.ok((await send("POST", "then")).ok);
+    const entries = async () => (await fetch(`${at}/entries`)).text();
+    await until(async () => (await entries()).includes("then"), "a read has what was sent since");
+    const events = await fetch(`${at}/events`);
     let text = "";
     const reading = (async () => {
       for await (const bytes of events.body ?? []) text += Buffer.from(bytes).toString();

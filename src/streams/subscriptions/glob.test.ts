@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SUBSCRIPTION_LIMITS } from "../../core/base/limits.ts";
-import { Glob, globFault, segmentsOf } from "./glob.ts";
+import { Glob, globFault, globPrefix, segmentsOf } from "./glob.ts";
 
 test("a star matches one segment, two stars match any number of segments, including none", () => {
   const cases: [string, string, boolean][] = [
@@ -79,3 +79,18 @@ function matchesSomehow(glob: readonly string[], path: readonly string[]): boole
   if (segment === undefined) return false;
   return (first === "*" || first === segment) && matchesSomehow(rest, after);
 }
+
+test("what a pattern begins with begins every path that it matches, and is as long as it can be", () => {
+  const prefixes = {
+    "chat/1": "/chat/1",
+    "chat/*": "/chat/",
+    "chat/**": "/chat",
+    "chat/*/log": "/chat/",
+    "a%2A/b/*": "/a*/b/",
+    "**": "/",
+    "*": "/",
+  };
+  for (const [pattern, prefix] of Object.entries(prefixes)) {
+    assert.equal(globPrefix(pattern), prefix, pattern);
+  }
+});
