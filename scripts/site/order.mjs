@@ -79,11 +79,12 @@ export const ORDER = [
 export const BEHIND = [{ folder: "docs/formats", page: "docs/formats.md" }];
 
 /**
- * Pages for those who work on Verbatim, and one of a single framework, which others link: files, and
+ * Pages for those who work on Verbatim, and two guides that other pages link: files, and
  * folders with all their pages.
  */
 export const OFF_MENU = [
   "docs/guides/nextjs.md",
+  "docs/guides/any-language.md",
   "docs/viewer-look.md",
   "docs/adding-a-dialect.md",
   "docs/architecture.md",

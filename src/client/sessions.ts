@@ -6,6 +6,7 @@ import type { SessionFinds } from "./find-shapes.ts";
 import { followEvents, type SessionEvent, type SessionFollowOptions } from "./follow.ts";
 import type { NoteChanges, NoteOptions, SessionNotes } from "./note-shapes.ts";
 import type { ExchangesPage, OutlinePage, SessionThreads } from "./outline-shapes.ts";
+import type { NewSession, PostedEntries, PostOptions, SentEntry } from "./posted-shapes.ts";
 import { numberIn, type Requester } from "./request.ts";
 import type { RetentionReport } from "./retention-shapes.ts";
 import type { SearchOptions, SearchPage } from "./search-shapes.ts";
@@ -137,6 +138,17 @@ const MARKDOWN: OptionKinds<MarkdownChoices> = {
   tools: "boolean",
   metadata: "boolean",
 };
+const NEW: OptionKinds<NewSession> = {
+  id: "text",
+  agent: "text",
+  parent: "text",
+  title: "text",
+  tags: "object",
+  user: "text",
+  metadata: "object",
+  folder: "text",
+};
+const POSTED: OptionKinds<PostOptions> = { idempotencyKey: "text" };
 const NOTED: OptionKinds<NoteChanges> = {
   starred: "boolean",
   title: "any",
@@ -214,6 +226,35 @@ export class SessionsClient {
   /** The rule by which the server deletes received sessions, and what it deleted. */
   async retention(): Promise<RetentionReport> {
     return this.#requester.json(RETENTION);
+  }
+
+  /** Creates a session on the server, which takes entries by `append`. */
+  async create(session: NewSession = {}, options: PostOptions = {}): Promise<PostedEntries> {
+    checkOptions("create", session, NEW);
+    return this.#post(ROOT, session, options);
+  }
+
+  /**
+   * Appends an entry, or several at once, to a session that was created over HTTP. All of them are
+   * durable when it resolves, or none is written. With `idempotencyKey`, repeat a request that failed.
+   */
+  async append(
+    id: string,
+    entries: SentEntry | readonly SentEntry[],
+    options: PostOptions = {},
+  ): Promise<PostedEntries> {
+    checkKind("entries", entries, "object");
+    return this.#post(pathOf(id, "entries"), entries, options);
+  }
+
+  async #post(path: string, sent: object, options: PostOptions): Promise<PostedEntries> {
+    checkOptions("options", options, POSTED);
+    const { idempotencyKey: key } = options;
+    return this.#requester.json(path, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...(key && { "Idempotency-Key": key }) },
+      body: JSON.stringify(sent),
+    });
   }
 
   async get(id: string): Promise<SessionHead> {

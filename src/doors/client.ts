@@ -38,6 +38,13 @@ export type {
   ThreadParent,
   ToolCalls,
 } from "../client/outline-shapes.ts";
+export type {
+  NewSession,
+  PostedEntries,
+  PostedEntry,
+  PostOptions,
+  SentEntry,
+} from "../client/posted-shapes.ts";
 export type { ClientOptions } from "../client/request.ts";
 export type { RetentionReport, RetiredSession } from "../client/retention-shapes.ts";
 export type {

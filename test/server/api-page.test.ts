@@ -34,6 +34,11 @@ test("the page's commands print what it says", async () => {
   assert.ok(JSON.parse(await run("entries")).entries.length > 0);
   assert.match(await run("live"), /^event: entry$/m);
   assert.match(await run("bytes"), /"checkpoints":\[\{"line":/);
+  const created = JSON.parse(await run("write"));
+  const posted = JSON.parse(docsPage("formats/remote").block("json posted-answer"));
+  assert.deepEqual(Object.keys(created), Object.keys(posted));
+  Object.assign(env, { NEW: created.id });
+  assert.equal(JSON.parse(await run("append")).entries.length, 2);
   const rest = await run("rest");
   for (const said of ["first in rye", '"verdict":"verified"', '"totalTokens":', '"calls":']) {
     assert.ok(rest.includes(said), said);

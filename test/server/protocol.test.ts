@@ -185,7 +185,8 @@ test("a missing stream is 404 with a code, and an unsupported method is 405", as
     ["POST", `${server.url}/health`, /^GET, HEAD, OPTIONS$/],
     ["POST", `${server.url}/`, /^GET, HEAD, OPTIONS$/],
     ["POST", `${server.url}/v1/share`, /^GET, HEAD, OPTIONS$/],
-    ["POST", `${server.url}/v1/sessions`, /^GET, HEAD, OPTIONS$/],
+    ["POST", `${server.url}/v1/search`, /^GET, HEAD, OPTIONS$/],
+    ["PUT", `${server.url}/v1/sessions`, /^GET, HEAD, POST, OPTIONS$/],
   ] as const) {
     const response = await fetch(url, { method });
     assert.match(header(response, "allow"), allowed);

@@ -28,8 +28,8 @@ const create: CliCommand = {
     {
       flags: "--scope <scopes>",
       summary:
-        "comma-separated scopes: read, append, admin (includes both), usage (only sums), tokens " +
-        "(manages tokens)",
+        "comma-separated scopes: read, append, entries, admin (includes these), usage (only " +
+        "sums), tokens (manages tokens)",
       default: "read,append",
     },
     {

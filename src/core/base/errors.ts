@@ -205,6 +205,10 @@ export interface ServerErrors extends StreamErrors, HistoryErrors {
   /** A part of HTTP that the server does not support; `part` names a header. */
   NOT_IMPLEMENTED: { part: string };
   BODY_TOO_LARGE: { bytesMax: number };
+  /** An earlier request with this key had another body. */
+  IDEMPOTENCY_KEY_REUSED: Record<never, never>;
+  /** Entries are posted only to sessions that were created so. */
+  SESSION_NOT_WRITABLE: { session: string; reason: string };
   /** The server is at its limit of requests waiting for new data. */
   TOO_MANY_READERS: { readersMax: number };
   /** A web page that is not allowed, or a host name that is not this server's. */

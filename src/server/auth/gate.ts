@@ -78,6 +78,8 @@ const NOTES_ROUTE = /^\/v1\/sessions\/[^/]+\/notes$/;
 const SESSION_ROUTES = /^\/v1\/(?:sessions|search|usage|tools|demo|shares|retention)(?:\/|$)/;
 /** Answers that leave out sessions of other projects: by their rows (`Sees` of sessions/roots.ts). */
 const PROJECT_ROUTES = /^\/v1\/(?:sessions(?:\/|$)|search$|usage$|usage\/insights(?:\/sessions)?$)/;
+/** Creates sessions, and appends entries to them. */
+const POSTED_ROUTE = /^\/v1\/sessions(?:\/[^/]+\/entries)?$/;
 const LOOKS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /**
@@ -96,6 +98,9 @@ function needsOf(request: IncomingMessage, path: string, stream: string | null):
   if (path.startsWith(`${WITNESS_ROOT}/`)) return []; // A signature admits a log.
   // What its tokens may do is compared there.
   if (isBelow(path, ADMIN_ROOT)) return [{ scope: "tokens", path: null, isForAnyPath: true }];
+  if (method === "POST" && POSTED_ROUTE.test(path)) {
+    return [{ scope: "entries", path: null, isForSessions: true }];
+  }
   const isRead = LOOKS.has(method) && !path.startsWith(SHARES_PATH); // Shares are their owner's.
   const isUsage = isRead && path === USAGE_PATH;
   const scope = isUsage ? "usage" : isRead ? "read" : "admin";

@@ -29,8 +29,11 @@ const ID_BYTES = 4;
 /** As in the paths of sessions (guard/remote/session-paths.ts). */
 const MACHINE = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** `usage`: only sums of what sessions used. `tokens`: manages tokens (token-authority.ts). */
-export const SCOPES = ["read", "append", "admin", "usage", "tokens"] as const;
+/**
+ * `entries`: create sessions and append entries to them, and nothing else. `usage`: only sums of what
+ * sessions used. `tokens`: manages tokens (token-authority.ts).
+ */
+export const SCOPES = ["read", "append", "entries", "admin", "usage", "tokens"] as const;
 export type TokenScope = (typeof SCOPES)[number];
 /** What a token with a project may have: only sessions belong to projects. */
 export const PROJECT_SCOPES: readonly TokenScope[] = ["read", "usage"];

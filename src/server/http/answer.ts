@@ -146,8 +146,8 @@ export function answerJson(
 }
 
 /** The JSON of an error. Code and message never contain stored content. */
-export function errorBody(code: string, message: string): unknown {
-  return { error: { code, message } };
+export function errorBody(code: string, message: string, more: object = {}): unknown {
+  return { error: { code, message, ...more } };
 }
 
 /** Answers with an error and the status of its code. */
@@ -164,7 +164,8 @@ export function answerError(
   }
   if (status === 401) headers.push("WWW-Authenticate", 'Bearer realm="verbatim"');
   if ("allowed" in error.details) headers.push("Allow", error.details.allowed);
-  answerJson(response, status, errorBody(error.code, error.message), headers);
+  const more = "field" in error.details ? { field: error.details.field } : {};
+  answerJson(response, status, errorBody(error.code, error.message, more), headers);
 }
 
 const RETRY_LATER: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -191,6 +192,6 @@ export function methodNotAllowed(allowed: string): VerbatimError<"METHOD_NOT_ALL
 }
 
 /** For paths that only return something. */
-export function refuseWriting({ method }: IncomingMessage): void {
-  if (method !== "GET" && method !== "HEAD") throw methodNotAllowed("GET, HEAD, OPTIONS");
+export function refuseWriting({ method }: IncomingMessage, allowed = "GET, HEAD, OPTIONS"): void {
+  if (method !== "GET" && method !== "HEAD") throw methodNotAllowed(allowed);
 }

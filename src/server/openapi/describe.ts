@@ -9,6 +9,9 @@ export function parameter(name: string, description: string, schema: Schema, pla
   return { name, in: place, description, schema, ...(place === "path" ? { required: true } : {}) };
 }
 
+/** In the path. */
+export const SESSION = parameter("id", "The session, by its `id` in the list", text, "path");
+
 /** What every list and report takes as a project (sessions/list/whose.ts). */
 export const PROJECT_PARAMETER = parameter(
   "project",

@@ -79,6 +79,10 @@ const OWN_SCHEMAS = {
       {
         code: string,
         message: string,
+        field: describeSchema(
+          string,
+          "INVALID_ENTRY: the field that is wrong, as a path in the body",
+        ),
         current_holder: describeSchema(string, "Subscriptions: who has the claim"),
         generation: describeSchema(count, "Subscriptions: which claim it is"),
       },

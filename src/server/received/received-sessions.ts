@@ -17,6 +17,7 @@ import {
   pathOfStore,
   SESSIONS_PATH,
   type SentFilePlace,
+  type SentStore,
   sentFilePlaceOf,
   streamOf,
 } from "../../guard/remote/session-paths.ts";
@@ -101,21 +102,24 @@ export class ReceivedSessions {
   }
 
   /**
-   * Resolves when all sessions on the server are known. With a store for one server they are as soon
-   * as they are sent. False: they could not be listed.
+   * Resolves when all sessions on the server are known. With a store for one server they are from
+   * the look at the start on. False: they could not be listed.
    */
   async list(): Promise<boolean> {
+    await this.#finding;
     if (!this.#isShared || this.#isClosed) return true;
     this.#usedAtMs = performance.now();
-    await this.#finding;
     this.#listing ??= this.#list(false);
     return this.#listing;
   }
 
-  /** Copies what is behind, or one of them. False: sessions could not be listed. */
+  /**
+   * Copies what is behind, or one of them: its copy has what was appended before. False: sessions
+   * could not be listed.
+   */
   async refresh(stream?: string): Promise<boolean> {
-    if (!this.#isShared || this.#isClosed) return true;
     const isListed = await this.list();
+    if (this.#isClosed || (!this.#isShared && stream === undefined)) return isListed;
     const streams = stream === undefined ? [...this.#behind] : [stream];
     for (const each of streams) if (this.#behind.delete(each)) this.#due.add(each);
     const busy = [...this.#due, ...this.#busy.keys()];
@@ -127,6 +131,16 @@ export class ReceivedSessions {
     this.#start();
     await copied;
     return isListed;
+  }
+
+  /** To be copied: the store may report an append only after it was answered. */
+  appended(stream: string): void {
+    this.#want(stream);
+  }
+
+  /** The store that sessions of this path are in, also before the first. */
+  storeOf(store: SentStore): ReceivedStore {
+    return { dialect: store.dialect, root: this.#files.rootOf(store), path: pathOfStore(store) };
   }
 
   /** Copies a session as it grows, until the result is called. */
@@ -245,10 +259,7 @@ export class ReceivedSessions {
     const place = stream.startsWith(PREFIX) ? sentFilePlaceOf(stream) : null;
     if (place === null || this.#isClosed) return null;
     const path = pathOfStore(place.store);
-    const { dialect } = place.store;
-    if (!this.#stores.has(path)) {
-      this.#stores.set(path, { dialect, root: this.#files.rootOf(place.store), path });
-    }
+    if (!this.#stores.has(path)) this.#stores.set(path, this.storeOf(place.store));
     return place;
   }
 

@@ -51,6 +51,7 @@ const REQUEST_HEADERS = [
   "Content-Type",
   "Authorization",
   "If-None-Match",
+  "Idempotency-Key",
   "Stream-Seq",
   "Stream-TTL",
   "Stream-Expires-At",

@@ -34,9 +34,11 @@ import {
   PROJECT_PARAMETER,
   parameter,
   SENDER_PARAMETERS,
+  SESSION,
   type SessionsOperation,
   text,
 } from "../openapi/describe.ts";
+import { APPEND_OPERATION, CREATE_OPERATION, POSTED_SCHEMAS } from "../posted/openapi.ts";
 import type { MountDescription } from "../router/mount.ts";
 import { SEARCH_PATH, SESSIONS_ROOT, TOOLS_PATH } from "../router/paths.ts";
 import { FIND_SCHEMAS, findPaths } from "./finds.ts";
@@ -119,6 +121,7 @@ const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
   Whereabouts: of.WHEREABOUTS,
   ...NOTE_SCHEMAS,
   ...FIND_SCHEMAS,
+  ...POSTED_SCHEMAS,
   ...outlined.THREAD_SCHEMAS,
   Checkpoint: of.CHECKPOINT,
   CheckpointKey: of.CHECKPOINT_KEY,
@@ -134,7 +137,6 @@ const SESSION_SCHEMAS: Readonly<Record<string, Schema>> = {
 };
 
 const offsetParameter: Schema = { type: "integer", minimum: 0 };
-const SESSION = parameter("id", "The session, by its `id` in the list", { type: "string" }, "path");
 
 const FORM = [
   parameter("native", "Include each entry's parsed line", flag(true)),
@@ -272,14 +274,14 @@ const ONE = `${SESSIONS_ROOT}/{id}`;
 const alone = [SESSION];
 
 const PATHS: Readonly<Record<string, Schema>> = {
-  [SESSIONS_ROOT]: get("listSessions", LIST_OPERATION),
+  [SESSIONS_ROOT]: { ...get("listSessions", LIST_OPERATION), post: CREATE_OPERATION },
   [ONE]: get("getSession", {
     summary: "What is known of one session, and where its log ends",
     parameters: alone,
     ok: json("SessionHead", "The session"),
     refused: [],
   }),
-  [`${ONE}/entries`]: get("getEntries", ENTRIES_OPERATION),
+  [`${ONE}/entries`]: { ...get("getEntries", ENTRIES_OPERATION), post: APPEND_OPERATION },
   [`${ONE}/outline`]: get("getOutline", OUTLINE_OPERATION),
   [`${ONE}/exchanges`]: get("getExchanges", {
     summary: "The exchanges of the outline as columns of numbers",

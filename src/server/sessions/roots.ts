@@ -124,10 +124,17 @@ export class SessionRoots {
     return [...roots, ...this.#more()].map((root) => ({ cwd, root }));
   }
 
-  /** The store and the id that a URL names, whether the session exists or not. */
-  resolve(urlId: string, sees: Sees): { readonly store: ServedStore; readonly id: string } {
+  /**
+   * The store and the id that a URL names, whether the session exists or not. `own`: a store that
+   * the server may not have found yet.
+   */
+  resolve(
+    urlId: string,
+    sees: Sees,
+    own?: ServedStore,
+  ): { readonly store: ServedStore; readonly id: string } {
     const [, key, encoded = ""] = URL_ID.exec(urlId) ?? [];
-    const store = key === undefined ? undefined : this.#store(key);
+    const store = key === undefined || key === own?.key ? own : this.#store(key);
     const id = decoded(encoded);
     if (store === undefined || id === null || urlIdOf(store, id) !== urlId) throw sessionNotFound();
     if (!sees(store)) throw sessionNotFound();
@@ -177,8 +184,9 @@ export function sessionNotFound(): VerbatimError {
   );
 }
 
-function keyOf({ dialect, root }: FoundStore): string {
-  const hash = createHash("sha256").update(`${dialect}\n${realRoot(root)}`);
+/** Of received sessions it is the same on all servers that share a database. */
+export function keyOf({ dialect, root, path }: FoundStore & Pick<ServedStore, "path">): string {
+  const hash = createHash("sha256").update(`${dialect}\n${path ?? realRoot(root)}`);
   return hash.digest("hex").slice(0, KEY_CHARS);
 }
 

@@ -1,5 +1,6 @@
 /**
- * Session routes: from a URL under `/v1/sessions` to its handler. Read-only.
+ * Session routes: from a URL under `/v1/sessions` to its handler. Those that write are in
+ * `server/posted`, and the notes.
  *
  * A path is split as it was sent and never decoded: no character of an id needs it, so nothing
  * encoded can become a slash or a dot in a file path.
@@ -18,6 +19,7 @@ import type { Admission } from "../auth/gate.ts";
 import type { ServerContext, SessionContext } from "../context.ts";
 import { refuseWriting } from "../http/answer.ts";
 import { rawPath } from "../http/target.ts";
+import type { ReceivedSessions } from "../received/received-sessions.ts";
 import type { OpenMount, SharedParts } from "../router/mount.ts";
 import { SESSIONS_ROOT } from "../router/paths.ts";
 import { costsAnswer } from "../usage/route.ts";
@@ -147,11 +149,15 @@ export async function sessionsMount(
   await loadDialects(); // Any agent may begin to write while we run.
   const sessions = serviceOf(context, parts);
   const served: SessionContext = { ...context, sessions };
+  const posted = parts.received && (await postedRoute(served, parts.received));
   return {
-    async handle({ request, response, track, pass }) {
+    async handle(asked) {
+      const { request, response, track, pass } = asked;
       track.route = "sessions";
       await sessions.listReceived();
-      await handleSessions(served, request, response, pass);
+      const [id = ""] = segmentsIn(request);
+      if (posted && request.method === "POST" && takesPost(request)) await posted.answer(asked, id);
+      else await handleSessions(served, request, response, pass);
       return true;
     },
     stop: () => sessions.followers.stop(),
@@ -177,6 +183,23 @@ function serviceOf(
   });
 }
 
+async function postedRoute(context: SessionContext, received: ReceivedSessions) {
+  const { PostedRoute } = await import("../posted/route.ts");
+  return new PostedRoute(context, received);
+}
+
+/** Whether the path is one of posted sessions. */
+function takesPost(request: IncomingMessage): boolean {
+  const [id = "", part = "", ...more] = segmentsIn(request);
+  return part === (id === "" ? "" : "entries") && more.length === 0;
+}
+
+function segmentsIn({ url = "/" }: IncomingMessage): readonly string[] {
+  return rawPath(url)
+    .slice(SESSIONS_ROOT.length + 1)
+    .split("/");
+}
+
 async function handleSessions(
   context: SessionContext,
   request: IncomingMessage,
@@ -185,10 +208,9 @@ async function handleSessions(
 ): Promise<void> {
   const { sessions } = context;
   const sees = seenBy(pass);
-  const [id = "", part = "", ...more] = rawPath(request.url ?? "/")
-    .slice(SESSIONS_ROOT.length + 1)
-    .split("/");
-  if (part !== "notes") refuseWriting(request);
+  const [id = "", part = "", ...more] = segmentsIn(request);
+  const isPosted = takesPost(request);
+  if (part !== "notes") refuseWriting(request, isPosted ? "GET, HEAD, POST, OPTIONS" : undefined);
   if (id === "" && part === "") {
     const page = await sessions.reads.run(() => listPage(sessions, request.url ?? "/", sees));
     return answerJsonText(response, JSON.stringify(page), sessions.room);

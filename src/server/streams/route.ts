@@ -123,9 +123,12 @@ async function createStream(
   answer(response, isNew ? 201 : 200, answered);
 }
 
-/** A source that is gone is a conflict for the fork: its own path is not gone. */
-async function created(
-  { store, tokens }: ServerContext,
+/**
+ * Creates within the limits of the token. A source that is gone is a conflict for the fork: its own
+ * path is not gone.
+ */
+export async function created(
+  { store, tokens }: Pick<ServerContext, "store" | "tokens">,
   path: string,
   wanted: Parameters<typeof store.create>[1],
   pass: Admission | null,
@@ -173,21 +176,31 @@ async function appendToStream(
     throw badRequest("Content-Type", "is missing");
   }
   const sent = { body, contentType, streamSeq, producer, close };
-  const { store, shares, tokens } = context;
-  const want = { streams: 0, bytes: body.length };
-  let appended: Appended;
-  shares.take(path, body.length);
-  try {
-    appended = await tokens.stored.write(pass, want, () => store.append(path, sent));
-  } finally {
-    shares.giveBack(path, body.length);
-  }
-  if (appended.outcome === "appended") context.front.metrics.appended(body.length);
-  if (appended.head.lifetime.kind === "ttl") store.touch(path);
-  if (appended.outcome === "appended" || appended.outcome === "duplicate") {
-    answerAppended(response, appended, producer, body.length > 0);
+  const result = await appended(context, path, sent, pass);
+  if (result.head.lifetime.kind === "ttl") context.store.touch(path);
+  if (result.outcome === "appended" || result.outcome === "duplicate") {
+    answerAppended(response, result, producer, body.length > 0);
   } else {
-    track.failed(answerRefused(response, appended, sent));
+    track.failed(answerRefused(response, result, sent));
+  }
+}
+
+/** Appends within the limits of the token and of the stream, and counts it. */
+export async function appended(
+  { store, shares, tokens, front }: Pick<ServerContext, "store" | "shares" | "tokens" | "front">,
+  path: string,
+  sent: AppendRequest,
+  pass: Admission | null,
+): Promise<Appended> {
+  const { length } = sent.body;
+  const want = { streams: 0, bytes: length };
+  shares.take(path, length);
+  try {
+    const result = await tokens.stored.write(pass, want, () => store.append(path, sent));
+    if (result.outcome === "appended") front.metrics.appended(length);
+    return result;
+  } finally {
+    shares.giveBack(path, length);
   }
 }
 
