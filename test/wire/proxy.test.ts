@@ -15,6 +15,7 @@ import { tempDirectory } from "../support/temp-directory.ts";
 import { until } from "../support/until.ts";
 import { ask, recordedProxy, sessionsIn } from "./recorded-proxy.ts";
 
+const CLAUDE_CODE = { "x-claude-code-session-id": "s1", "user-agent": "claude-cli/2.1" };
 const HELLO = { messages: [{ role: "user" as const, content: "Hello" }] };
 
 test("a conversation over Anthropic's SDK is one session, streamed or not", async () => {
@@ -220,6 +221,42 @@ test("a caller that breaks off ends the provider's answer; what came is kept as 
   const last = session?.entries.at(-1);
   assert.deepEqual([last.isPartial, last.metadata.wire.end], [true, "cancelled"]);
 });
+
+test.each([
+  ["a header and tools", CLAUDE_CODE, { tools: [{ name: "look", input_schema: {} }] }],
+  ["a header and no tools", CLAUDE_CODE, {}],
+  ["no header", {}, {}],
+])(
+  "after a restart, a retry continues the session of the call that was cut: %s",
+  async (...row) => {
+    const [, headers, more] = row;
+    const cut = { body: sseBytes(ANTHROPIC.slice(0, 11)), breaks: true } as const;
+    const whole = { body: anthropicJson("Hi.") };
+    const model = await modelServer(({ json }) => (json.stream ? cut : whole));
+    const root = tempDirectory();
+    const history = [...HELLO.messages, { role: "assistant" as const, content: "Hi." }];
+    const messages = [...history, { role: "user" as const, content: "More?" }];
+    for (const stream of [true, false]) {
+      const proxy = await recordedProxy(model.url, root);
+      if (stream) await ask(proxy.url, { ...HELLO, ...more }, headers);
+      const call = ask(proxy.url, { ...more, messages, stream }, headers);
+      if (stream) await assert.rejects(call);
+      else await call;
+      await proxy.close();
+    }
+
+    const [session, ...others] = await sessionsIn(root);
+    assert.deepEqual(others, []);
+    const answers = session?.entries.filter(({ role }) => role === "assistant") ?? [];
+    const ends = answers.map(({ isPartial, metadata: { wire } }) => [isPartial, wire.attempt]);
+    assert.deepEqual(ends, [
+      [undefined, undefined],
+      [true, undefined],
+      [undefined, 2],
+    ]);
+    assert.equal(session?.said.filter((words) => words === "user: More?").length, 1);
+  },
+);
 
 test("an answer that the provider cut is cut for the caller, too", async () => {
   const body = sseBytes(ANTHROPIC.slice(0, 11));

@@ -3,7 +3,8 @@
  *
  * - A program that names its session in a header gets one of that name: `claude-code.<its id>`. Lists
  *   show it as one with the program's own file (dialects/facets/naming.ts, `hooksOf`).
- * - Sessions of earlier runs are continued: the last mark in their entries names what they have.
+ * - Sessions of earlier runs are continued: the last mark in their entries names what they have. A
+ *   program that names its session continues that one and its children only.
  * - Only the sessions that were used last are open, so that others can append to the rest.
  */
 
@@ -17,7 +18,7 @@ import type { CallSessions } from "../wire/call-sessions.ts";
 import { type Conversation, type Conversations, newConversation } from "../wire/conversations.ts";
 
 const OPEN_MAX = 16;
-/** Sessions of earlier runs that may be continued without a header. */
+/** Sessions of earlier runs that may be continued, besides the one that a header names. */
 const RECENT_MAX = 32;
 
 export class StoreSessions implements CallSessions {
@@ -35,14 +36,12 @@ export class StoreSessions implements CallSessions {
     const isNeeded = group !== "" || isContinued;
     if (!isNeeded || this.#restored.has(group)) return;
     this.#restored.add(group);
-    if (group !== "") {
-      if (await this.#store.has(group)) await this.#restore(group, group);
-      return;
-    }
     const { dialect, root } = this.#store;
     const logs = [...iterateLogs(root, dialectNamed(dialect).naming.layout)];
     logs.sort((a, b) => b.mtimeMs - a.mtimeMs);
-    for (const { id } of logs.slice(0, RECENT_MAX).reverse()) await this.#restore(id, "");
+    const ids = logs.slice(0, RECENT_MAX).map(({ id }) => id);
+    for (const id of ids.reverse()) if (id !== group) await this.#restore(id, group);
+    if (group !== "" && (await this.#store.has(group))) await this.#restore(group, group);
   }
 
   async append(
@@ -85,12 +84,18 @@ export class StoreSessions implements CallSessions {
   async #restore(id: string, group: string): Promise<void> {
     const conversation = newConversation(group, null);
     const session = this.#store.session(id);
+    const { reading } = dialectNamed(this.#store.dialect);
     let length = 0;
-    for await (const entry of session.entries()) length = restored(conversation, entry, length);
+    for await (const entry of session.entries()) {
+      // A session without tools, or of a subagent, has the one that the header names as its parent.
+      const isForeign = entry.start === 0 && group !== "" && id !== group;
+      if (isForeign && reading.about?.(entry.native, id)?.parent !== group) break;
+      length = restored(conversation, entry, length);
+    }
     await session.close();
     if (length === 0) return;
     conversation.id = id;
-    this.#conversations.restore(conversation, group !== "");
+    this.#conversations.restore(conversation, id === group);
   }
 }
 
