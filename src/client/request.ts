@@ -72,11 +72,17 @@ function queryText(values: QueryValues): string {
 async function refusal(path: string, response: Response): Promise<VerbatimError> {
   const { status } = response;
   const body: unknown = await response.json().catch(() => null);
-  const { code, message } = (body as { error?: Record<string, unknown> } | null)?.error ?? {};
+  const { code, message, field } =
+    (body as { error?: Record<string, unknown> } | null)?.error ?? {};
   const reason = typeof message === "string" ? message : "it did not say why";
   return new VerbatimError(
     "REQUEST_REFUSED",
     `the server answered ${path} with ${status}: ${reason}`,
-    { status, code: typeof code === "string" ? code : "", reason },
+    {
+      status,
+      code: typeof code === "string" ? code : "",
+      reason,
+      ...(typeof field === "string" && { field }),
+    },
   );
 }

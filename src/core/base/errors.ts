@@ -236,8 +236,8 @@ export interface ServerErrors extends StreamErrors, HistoryErrors {
 
 /** Of the server's client. */
 export interface ClientErrors extends CallErrors {
-  /** A server refused a request of our client; `code` and `reason` are the server's own. */
-  REQUEST_REFUSED: { status: number; code: string; reason: string };
+  /** A server refused a request of our client; `code`, `reason` and `field` are the server's own. */
+  REQUEST_REFUSED: { status: number; code: string; reason: string; field?: string };
 }
 
 /** Of chats, whose answers are streams. */

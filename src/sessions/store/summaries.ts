@@ -10,6 +10,7 @@ import { dialectNamed } from "../../dialects/all.ts";
 import type { SessionStanding } from "../../dialects/facets/files.ts";
 import { listedAside } from "../../dialects/facets/reading.ts";
 import type { LogReadOptions, ReadSummary } from "../catalog/catalog.ts";
+import { isReceived } from "../list/whose.ts";
 import { projectFacts, projectOfStore } from "../summary/project.ts";
 import { SummaryFold } from "../summary/summary.ts";
 import { SummaryLines } from "../summary/summary-lines.ts";
@@ -54,7 +55,10 @@ export class Summaries {
       agent: this.#agentOf(id, agent ?? stored),
       status,
       parent,
-      projectOf: (facts) => projectFacts(facts, projectOfStore(dialect, root)),
+      projectOf: (facts) => {
+        // Its path on a server is of no project of the sender.
+        return projectFacts(facts, isReceived(root) ? null : projectOfStore(dialect, root));
+      },
     });
     const parentId = summary.parent === null ? null : await this.#idNamed(summary.parent);
     return parentId === null ? summary : { ...summary, parent: parentId };

@@ -114,6 +114,7 @@ describe.each(BACKENDS)("in $name", ({ isSkipped, open }) => {
       const head = await client.sessions.get(session.id);
       const { agent, title, tags, user, metadata, end } = head;
       assert.deepEqual({ agent, title, tags, user, metadata }, about);
+      assert.deepEqual([head.project, head.directory], [null, null]);
       assert.equal(end, last.end);
       const places = [session, first, rest, last].flatMap(({ entries }) => entries);
       const { entries } = await client.sessions.entries(session.id, { from: 0 });
@@ -357,6 +358,7 @@ test("the client creates a session and appends to it", async () => {
   const wrong = () => sessions.append(created.id, { kind: "no" } as never);
   const { details } = await refusal(wrong(), "REQUEST_REFUSED");
   assert.deepEqual([details.status, details.code], [400, "INVALID_ENTRY"]);
+  assert.equal(details.field, "kind");
 });
 
 test("a program's session of the server takes no entries over HTTP", async () => {
