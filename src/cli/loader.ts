@@ -26,6 +26,7 @@ import { createRequire, Module, wrap } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
+import { refuseNode, runsOn } from "./node-version.ts";
 
 type Wrapped = (
   exports: object,
@@ -122,4 +123,5 @@ process.once("exit", (code) => {
   if (code === 0) keepCompiled();
 });
 
-load("entry.js");
+if (runsOn(process.versions.node)) load("entry.js");
+else process.exitCode = refuseNode(process.versions.node, process.argv.slice(2));

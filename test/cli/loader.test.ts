@@ -123,3 +123,21 @@ built("a short command keeps the functions that it uses, whatever command ran fi
   assert.ok(size(own) > 1.05 * size(other));
   assert.deepEqual(copy.files(), before);
 });
+
+built("a Node that is too old is refused in one line, before another file is loaded", () => {
+  const place = tempDirectory();
+  const main = join(place, "main.js"); // Alone: what it loads besides is missing.
+  copyFileSync(join(root, "dist", "cli", "main.js"), main);
+  const preload = join(place, "old.cjs");
+  const old = '{ value: { ...process.versions, node: "18.20.8" } }';
+  writeFileSync(preload, `Object.defineProperty(process, "versions", ${old});`);
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ["--require", preload, main, ...args], { encoding: "utf8" });
+  const { status, stdout, stderr } = run("ls");
+  assert.deepEqual([status, stdout], [7, ""]);
+  assert.match(stderr, /^verbatim needs Node \^20\.19 .* this is Node 18\.20\.8: install .*\n$/);
+  // An agent that runs hooks is not stopped.
+  const hook = run("record", "--from", "claude-code-hooks");
+  assert.deepEqual([hook.status, hook.stdout, hook.stderr], [0, "", stderr]);
+  assert.equal(run("record", "--from", "anthropic-sse").status, 7);
+});
