@@ -2,6 +2,7 @@
 
 from ._async import AsyncSession
 from ._command import VerbatimError
+from ._remote import RemoteSession
 from ._session import Session
 
-__all__ = ["AsyncSession", "Session", "VerbatimError"]
+__all__ = ["AsyncSession", "RemoteSession", "Session", "VerbatimError"]

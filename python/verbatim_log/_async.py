@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
+from ._remote import RemoteSession
 from ._session import Session
 
 T = TypeVar("T")
@@ -24,11 +25,11 @@ class InOrder:
 
 
 class AsyncSession:
-    """A `Session` for asyncio, with its arguments. It opens at first use."""
+    """A `Session`, or with `url` a `RemoteSession`, and their arguments. It opens at first use."""
 
     def __init__(self, session: str | None = None, **options: Any) -> None:
-        self._make = partial(Session, session, **options)
-        self._opened: Session | None = None
+        self._make = partial(RemoteSession if "url" in options else Session, session, **options)
+        self._opened: Session | RemoteSession | None = None
         self._calls = InOrder()
 
     async def append(self, entry: Mapping[str, Any]) -> int:
@@ -53,6 +54,6 @@ class AsyncSession:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _open(self) -> Session:
+    def _open(self) -> Session | RemoteSession:
         self._opened = self._opened or self._make()
         return self._opened
