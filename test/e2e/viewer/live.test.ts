@@ -218,3 +218,18 @@ browserTest("hostile texts in every field run nothing, load nothing, and are sho
   const shown = (await page.locator(".entries").textContent()) ?? "";
   for (const text of HOSTILE) assert.ok(shown.includes(pageText(text)), text);
 });
+
+browserTest("an entry that a program posts over HTTP is shown in the open session", async () => {
+  const { sessions } = viewer.client;
+  const say = (text: string) => {
+    return { kind: "message", role: "user", parts: [{ type: "text", text }] } as const;
+  };
+  const { id } = await sessions.create({ title: `Posted ${attempt()}` });
+  await sessions.append(id, say("before"));
+  const page = await viewer.open(`#/s/${id}`);
+  await page.locator(".entry", { hasText: "before" }).waitFor();
+  await sessions.append(id, [say("meanwhile"), say("and more")]);
+  await page.locator(".entry", { hasText: "and more" }).waitFor();
+  const texts = () => page.locator(".entry .text").allInnerTexts();
+  await eventually("what is shown", texts).toEqual(["before", "meanwhile", "and more"]);
+});
