@@ -9,7 +9,7 @@
 import { type InsightSession, type Insights, PERIODS } from "../../client/insight-shapes.ts";
 import { typedText } from "../../dialects/shared/typed-text.ts";
 import { senderOf } from "../../sessions/list/whose.ts";
-import { eachEdited, longestPrompts } from "../../sessions/search/indexed-facts.ts";
+import { eachEdited, type FactSession, longestPrompts } from "../../sessions/search/indexed-facts.ts";
 import type { SearchIndex } from "../../sessions/search/search-index.ts";
 import { readHits } from "../../sessions/search/search-page.ts";
 import { sumTools } from "../../sessions/search/tool-report.ts";
@@ -177,12 +177,12 @@ async function editedFiles(
   index: SearchIndex,
   { choice, pathOf }: Facts,
 ): Promise<Insights["files"]> {
-  const files = new Map<string, { edits: number; readonly sessions: Set<string> }>();
+  const files = new Map<string, { edits: number; readonly sessions: Set<FactSession> }>();
   await eachEdited(index, choice, (name, edits, session) => {
     const path = pathOf(name, session);
     const file = files.get(path) ?? { edits: 0, sessions: new Set() };
     file.edits += edits;
-    file.sessions.add(`${session.place.key} ${session.id}`);
+    file.sessions.add(session);
     files.set(path, file);
   });
   return Array.from(files, ([file, { edits, sessions }]) => {

@@ -192,36 +192,50 @@ function grouped(key: string, models: ModelSums[]): Omit<Group, "agents" | "proj
   return { key, ...added(models), models };
 }
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
+/** One loop: a report adds up thousands of groups. */
 function added(all: readonly Sums[]): Sums {
-  const sum = (pick: (sums: Sums) => number) => {
-    return all.reduce((total, each) => total + pick(each), 0);
-  };
-  const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
-  const recorded = known(all.map((each) => each.recorded));
-  const firsts = known(all.map((each) => each.firstAt));
-  const lasts = known(all.map((each) => each.lastAt));
-  const counts = {
-    input: sum((each) => each.input),
-    output: sum((each) => each.output),
-    cacheWrite5m: sum((each) => each.cacheWrite5m),
-    cacheWrite1h: sum((each) => each.cacheWrite1h),
-    cacheRead: sum((each) => each.cacheRead),
-    reasoning: sum((each) => each.reasoning),
-  };
-  return {
-    responses: sum((each) => each.responses),
-    ...counts,
-    total: totalTokens(counts),
-    cost: sum((each) => each.cost),
-    unpriced: sum((each) => each.unpriced),
-    recorded: recorded.length === 0 ? null : recorded.reduce((a, b) => a + b, 0),
-    priced: sum((each) => each.priced),
-    implausible: sum((each) => each.implausible),
-    unknownInputs: sum((each) => each.unknownInputs),
-    firstAt: firsts.length === 0 ? null : Math.min(...firsts),
-    lastAt: lasts.length === 0 ? null : Math.max(...lasts),
-  };
+  const sum: Mutable<Sums> = { ...NONE };
+  for (const each of all) {
+    sum.responses += each.responses;
+    sum.input += each.input;
+    sum.output += each.output;
+    sum.cacheWrite5m += each.cacheWrite5m;
+    sum.cacheWrite1h += each.cacheWrite1h;
+    sum.cacheRead += each.cacheRead;
+    sum.reasoning += each.reasoning;
+    sum.cost += each.cost;
+    sum.unpriced += each.unpriced;
+    sum.priced += each.priced;
+    sum.implausible += each.implausible;
+    sum.unknownInputs += each.unknownInputs;
+    if (each.recorded !== null) sum.recorded = (sum.recorded ?? 0) + each.recorded;
+    if (each.firstAt !== null) sum.firstAt = Math.min(sum.firstAt ?? each.firstAt, each.firstAt);
+    if (each.lastAt !== null) sum.lastAt = Math.max(sum.lastAt ?? each.lastAt, each.lastAt);
+  }
+  sum.total = totalTokens(sum);
+  return sum;
 }
+
+const NONE: Sums = {
+  responses: 0,
+  input: 0,
+  output: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  cacheRead: 0,
+  reasoning: 0,
+  total: 0,
+  cost: 0,
+  unpriced: 0,
+  recorded: null,
+  priced: 0,
+  implausible: 0,
+  unknownInputs: 0,
+  firstAt: null,
+  lastAt: null,
+};
 
 function totalTokens(counts: TokenCounts): number {
   const written = counts.cacheWrite5m + counts.cacheWrite1h;

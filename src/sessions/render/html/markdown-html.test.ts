@@ -16,7 +16,7 @@ const LINK = 'rel="noopener noreferrer nofollow"';
 test("each kind of Markdown has its elements", () => {
   const cases: [string, string][] = [
     ["a\nb\n\nc", "<p>a\nb</p><p>c</p>"],
-    ["# a\n###### b", "<h3>a</h3><h6>b</h6>"],
+    ["# a\n## b\n# c", "<h3>a</h3><h4>b</h4><h3>c</h3>"],
     ["**a** *b* ~~c~~ `d`", "<p><strong>a</strong> <em>b</em> <del>c</del> <code>d</code></p>"],
     ["a  \nb\\\nc \\* d", "<p>a<br>b<br>c * d</p>"],
     ["> a\n> - b", "<blockquote><p>a</p><ul><li>b</li></ul></blockquote>"],
@@ -48,6 +48,24 @@ test("each kind of Markdown has its elements", () => {
     ],
   ];
   for (const [text, expected] of cases) assert.equal(made(text), expected, text);
+});
+
+test("headings leave no level out", () => {
+  const heading = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.constantFrom("", "> ", "- "));
+  fc.assert(
+    fc.property(fc.array(heading), (headings) => {
+      const text = headings.map(([depth, mark]) => `${mark}${"#".repeat(depth)} a`).join("\n\n");
+      const levels = Array.from(made(text).matchAll(/<h(\d)>/g), ([, level]) => Number(level));
+      assert.equal(levels.length, headings.length);
+      for (const [n, level] of levels.entries()) {
+        assert.ok(level >= 3 && level <= (levels[n - 1] ?? 2) + 1, `${levels}: ${text}`);
+      }
+      for (const [n, [depth]] of headings.entries()) {
+        const isBelow = depth > (headings[n - 1]?.[0] ?? 0);
+        if (isBelow && (levels[n - 1] ?? 0) < 6) assert.ok((levels[n] ?? 0) > (levels[n - 1] ?? 2));
+      }
+    }),
+  );
 });
 
 test("HTML in Markdown is text, and Markdown within it is Markdown (MT4)", () => {

@@ -28,10 +28,30 @@ export interface MarkdownHtml {
 /** A text as HTML, if it has any Markdown; always whole and harmless. */
 export function markdownHtml(text: string): MarkdownHtml {
   const pieces = markdownPieces(plainTerminal(text));
+  const above: number[] = [];
+  for (const { tokens } of pieces) lowerHeadings(tokens ?? [], above, 0);
   return {
     html: html`${pieces.map(pieceHtml)}`,
     isFormatted: pieces.some(({ tokens }) => tokens !== null && !tokens.every(isAsWritten)),
   };
+}
+
+/**
+ * Replaces the depth of each heading by how many headings it is below, and one, so that no level is
+ * left out: readers of screens go from heading to heading. `above` are the depths of those above.
+ */
+function lowerHeadings(tokens: readonly Token[], above: number[], nesting: number): void {
+  if (nesting >= NESTING_MAX) return;
+  for (const token of tokens as readonly MarkedToken[]) {
+    if (token.type === "heading") {
+      while ((above.at(-1) ?? 0) >= token.depth) above.pop();
+      token.depth = above.push(token.depth);
+    } else if (token.type === "list") {
+      for (const { tokens: inside } of token.items) lowerHeadings(inside, above, nesting + 1);
+    } else if (token.type === "blockquote") {
+      lowerHeadings(token.tokens, above, nesting + 1);
+    }
+  }
 }
 
 function pieceHtml({ text, tokens }: MarkdownPiece): Html {
