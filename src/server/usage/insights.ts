@@ -9,7 +9,11 @@
 import { type InsightSession, type Insights, PERIODS } from "../../client/insight-shapes.ts";
 import { typedText } from "../../dialects/shared/typed-text.ts";
 import { senderOf } from "../../sessions/list/whose.ts";
-import { eachEdited, type FactSession, longestPrompts } from "../../sessions/search/indexed-facts.ts";
+import {
+  eachEdited,
+  type FactSession,
+  longestPrompts,
+} from "../../sessions/search/indexed-facts.ts";
 import type { SearchIndex } from "../../sessions/search/search-index.ts";
 import { readHits } from "../../sessions/search/search-page.ts";
 import { sumTools } from "../../sessions/search/tool-report.ts";

@@ -69,6 +69,7 @@ export class LiveUsage {
   #running: Promise<void> | null = null;
   #progress: Counting = { done: 0, total: 0 };
   #freshUntilMs = Number.NEGATIVE_INFINITY;
+  #tracing = 0;
   /** By the name of the session, the last used at the end. */
   readonly #traces = new Map<string, Traced>();
 
@@ -97,7 +98,11 @@ export class LiveUsage {
     return this.#options.nowMs() + this.#options.limits.usageWaitMs;
   }
 
-  /** Prompts and responses of a session; undefined if that takes longer than `untilMs`. */
+  /**
+   * Prompts and responses of a session; undefined if that takes longer than `untilMs`. If it is
+   * late, one log at a time is still begun: the sums of much data may take all of a request's time,
+   * and without that, no number of requests would complete the answer.
+   */
   async traceOf(
     { name, own }: SessionUsageFiles,
     untilMs: number,
@@ -105,8 +110,10 @@ export class LiveUsage {
     const mark = own.map(({ root, path, size, mtimeMs }) => [root, path, size, mtimeMs]).join("\n");
     let known = this.#traces.get(name);
     if (known?.mark !== mark) {
-      if (this.#options.nowMs() >= untilMs) return undefined;
-      known = { mark, trace: traceCopies(this.#options.host, own) };
+      if (this.#tracing > 0 && this.#options.nowMs() >= untilMs) return undefined;
+      this.#tracing++;
+      const trace = traceCopies(this.#options.host, own).finally(() => this.#tracing--);
+      known = { mark, trace };
     }
     this.#traces.delete(name);
     this.#traces.set(name, known);

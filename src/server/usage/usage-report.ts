@@ -64,11 +64,10 @@ export interface UsageRequest {
 }
 
 export async function usageReport(live: LiveUsage, wanted: UsageRequest): Promise<Report> {
-  const untilMs = live.deadlineMs;
   const now = await live.now();
   const { opened, counting, unreadable } = now;
   if (opened === null) return { ...nothing(wanted), counting, isComplete: false, unreadable };
-  return reportOf(live, wanted, now, opened, untilMs);
+  return reportOf(live, wanted, now, opened);
 }
 
 function nothing({ days, today, choice, by }: UsageRequest): Report {
@@ -115,7 +114,6 @@ async function reportOf(
   wanted: UsageRequest,
   { counting, unreadable }: LiveCounts,
   { usage, book }: NonNullable<LiveCounts["opened"]>,
-  untilMs: number,
 ): Promise<Report> {
   const { days, choice, by, groupsMax } = wanted;
   const rows = usage.chosen(days, choice);
@@ -146,6 +144,8 @@ async function reportOf(
   await slices.pause();
   const calendar = calendarOf(usage, wanted);
   await slices.pause();
+  // Only now does the time for prompts begin: the sums took theirs.
+  const untilMs = live.deadlineMs;
   const listed = await listedOf({ live, usage, rows, groups: sessions, untilMs, slices }, wanted);
   const cut = <T>(all: readonly T[]) => all.slice(0, groupsMax);
   return {

@@ -10,6 +10,7 @@ import type { UsageOptions, UsageReport, VerbatimClient } from "../../../src/doo
 import { SESSION_LIMITS } from "../../../src/server/sessions/session-limits.ts";
 import { CliUser } from "../../cli/cli.ts";
 import { answerRow, callOf, promptRow, writeClaude } from "../../support/agent-home.ts";
+import { until } from "../../support/until.ts";
 import { browserClient, linkOf } from "../auth/browser-user.ts";
 import { newUser } from "../sessions/served.ts";
 import { refused, startTestServer } from "../test-server.ts";
@@ -295,6 +296,26 @@ test("while sessions are counted, the answer says how far it is, and nothing wai
   delay.disable();
   assert.equal(report.total.cost, 60);
   assert.ok(delay.max < 2e9, `the server did nothing else for ${delay.max / 1e6} ms`);
+});
+
+test("usage is complete in the end, even if its sums take all the time that a request waits", async () => {
+  const home = homeOf();
+  for (let n = 0; n < 5; n++) {
+    writeClaude(home, `-a/s${n}.jsonl`, [
+      promptRow(`Prompt ${n}`, { session: `s${n}`, at: at(0) }),
+      answerRow(`a${n}`, { session: `s${n}`, at: at(1) }),
+    ]);
+  }
+  const client = await served({ usageWaitMs: 0, freshMs: 300_000 });
+  let report = await client.usage(utc);
+  await until(async () => {
+    report = await client.usage(utc);
+    return report.isComplete;
+  }, "that all prompts are found");
+  assert.deepEqual(
+    report.prompts.map(({ text }) => text).sort(),
+    Array.from({ length: 5 }, (_, n) => `Prompt ${n}`),
+  );
 });
 
 test("usage is private, as sessions are", async () => {
