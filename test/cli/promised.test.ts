@@ -145,7 +145,8 @@ test("--json of every command has the fields and types that it had", async () =>
     "n",
   );
   await run("server token ls", "--data", "data");
-  await run("server token revoke", String(token?.id), "--data", "data");
+  const [rotated] = await run("server token rotate", String(token?.id), "--data", "data");
+  await run("server token revoke", String(rotated?.id), "--data", "data");
   await run("server backup", "backup", "--data", "data");
   await run("server copy", "--from", "backup", "--to", "copy");
   await run("guard send", "--to", "http://127.0.0.1:1/x");
