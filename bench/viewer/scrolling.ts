@@ -5,7 +5,7 @@
  *
  * A frame is dropped if the main thread needs more processor time for the one before than a frame has
  * on a processor that is SLOWNESS times slower than this one. Processor time says nothing of other
- * work on this machine. All pages take turns, slice by slice, and are scrolled equally far.
+ * work on this machine. All pages take turns, slice by slice, from the same place and equally far.
  */
 
 import { PAGE_ENTRIES } from "../../viewer/src/session/entry-window.ts";
@@ -28,7 +28,8 @@ const SLOWNESS = 4;
 const STEP_PX = 50;
 const SLICE_FRAMES = 120;
 
-const LEAP = `document.querySelector(".transcript").scrollTop += 2000`;
+const PLACE = `document.querySelector(".transcript").scrollTop`;
+const LEAP = `${PLACE} += 2000`;
 
 /** Scrolls by a step, and resolves to how far when the frame is drawn. */
 const STEP = `(() => {
@@ -87,10 +88,14 @@ export async function scroll(served: Served, name: string, slices: number): Prom
     await viewer.until(`document.querySelector(".transcript").textContent.startsWith("The start")`);
     // Not measured: it fills the window of loaded entries, which the copies have as well.
     while ((await viewer.evaluate<number>(ROWS)) < FULL_ROWS) await viewer.evaluate(LEAP);
+    // Its rows are then complete, with costs: those of the copies are as heavy.
+    await untilQuiet(viewer);
     const html = await viewer.evaluate<string>(COPY);
-    const least = await copiedPage(browser, html);
+    // From there: at their start, it would be long until the least list moves its first rows.
+    const place = await viewer.evaluate<number>(PLACE);
+    const least = await copiedPage(browser, html, place);
     await least.evaluate(LEAST);
-    const still = await copiedPage(browser, html);
+    const still = await copiedPage(browser, html, place);
     await still.evaluate("window.isStill = true");
     const pages = { viewer, least, still };
     const all = { viewer: [] as Scrolled[], least: [] as Scrolled[], still: [] as Scrolled[] };
@@ -127,11 +132,12 @@ async function processorMs(page: BrowserPage): Promise<number> {
   return 1000 * (all.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN);
 }
 
-async function copiedPage(browser: Browser, html: string): Promise<BrowserPage> {
+async function copiedPage(browser: Browser, html: string, place: number): Promise<BrowserPage> {
   const page = await browser.newPage("");
   const { frameTree } = await page.call("Page.getFrameTree");
   const { id } = (frameTree as { frame: { id: string } }).frame;
   await page.call("Page.setDocumentContent", { frameId: id, html });
+  await page.evaluate(`${PLACE} = ${place}`);
   return page;
 }
 

@@ -10,15 +10,20 @@ import { GRAMMARS } from "./grammars.ts";
 
 export const CODE_CHARS_MAX = 50_000;
 const MARGIN_PX = 400;
+/** Without scrolling. Coloured code is laid out and painted again, which would drop frames. */
+const REST_MS = 150;
 
 const seen = new WeakSet<Element>();
 /** Near the screen, and not yet coloured. */
 const near = new Set<Element>();
 let observer: IntersectionObserver | null = null;
 let isPlanned = false;
+let resting: ReturnType<typeof setTimeout> | undefined;
 
-/** Colours the code below an element, when it is near the screen and the browser is idle. */
+/** Colours the code below an element, when it is near the screen and nothing is being scrolled. */
 export function watchCode(root: HTMLElement): void {
+  if (observer === null)
+    document.addEventListener("scroll", rest, { capture: true, passive: true });
   observer ??= new IntersectionObserver(
     (changes) => {
       for (const { isIntersecting, target } of changes) {
@@ -29,20 +34,29 @@ export function watchCode(root: HTMLElement): void {
     },
     { rootMargin: `${MARGIN_PX}px` },
   );
-  for (const block of root.querySelectorAll(".code:has(> .lang)")) {
-    if (seen.has(block)) continue;
+  for (const { parentElement: block } of root.querySelectorAll(".code > .lang")) {
+    if (block === null || seen.has(block)) continue;
     seen.add(block);
     observer.observe(block);
   }
 }
 
+function rest(): void {
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    resting = undefined;
+    plan();
+  }, REST_MS);
+}
+
 /** One block at a time: scrolling comes first. */
 function plan(): void {
   const [next] = near;
-  if (isPlanned || next === undefined) return;
+  if (isPlanned || resting !== undefined || next === undefined) return;
   isPlanned = true;
   whenIdle(() => {
     isPlanned = false;
+    if (resting !== undefined) return;
     if (!near.delete(next)) return plan();
     observer?.unobserve(next);
     void colour(next).then(plan);

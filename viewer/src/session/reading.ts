@@ -13,6 +13,8 @@ import type { SessionStore } from "./session-store.ts";
 const NEAR_PX = 800;
 /** This close to the end counts as at the end. */
 const END_PX = 48;
+/** While the reader scrolls, how often the place is reported: each time, the page is painted again. */
+const REPORT_MS = 250;
 /** After a server that did not answer. */
 const AGAIN_MS = 2_000;
 /** Below the prompt being read, which lies over the transcript. */
@@ -35,6 +37,9 @@ export class ReadingPosition {
   #scroller: HTMLElement | null = null;
   #anchor: { readonly start: string; readonly top: number } | null = null;
   #isFramed = false;
+  /** Until the next report, if there is one since the last. */
+  #pause: ReturnType<typeof setTimeout> | undefined;
+  #isReportDue = false;
   /** The prompt that is being loaded: a second key steps from there. */
   #goal: number | null = null;
   /** The entry to scroll to, until it is at its place or the reader moves. */
@@ -62,6 +67,7 @@ export class ReadingPosition {
     return () => {
       for (const kind of MOVES) scroller.removeEventListener(kind, onMove);
       scroller.removeEventListener("scroll", onChange);
+      this.#endPause();
       sizes.disconnect();
     };
   }
@@ -91,6 +97,7 @@ export class ReadingPosition {
     else if (this.#wished !== null) this.#toWished();
     else this.#restore(); // RD1
     this.remember(); // The old position is no longer valid.
+    this.#endPause(); // The page is painted again in any case.
     this.#look();
   }
 
@@ -202,7 +209,7 @@ export class ReadingPosition {
   }
 
   /**
-   * Updates whether the reader is at the end; and once a frame, the visible range and what to load.
+   * Updates whether the reader is at the end; once a frame, what to load; and the visible range.
    */
   #look(): void {
     const scroller = this.#scroller;
@@ -215,8 +222,35 @@ export class ReadingPosition {
     this.#isFramed = true;
     requestAnimationFrame(() => {
       this.#isFramed = false;
-      this.#report();
+      this.#loadMore();
+      this.#reportSoon();
     });
+  }
+
+  /** At once, if the last report is long enough ago. */
+  #reportSoon(): void {
+    this.#isReportDue = true;
+    if (this.#pause !== undefined) return;
+    this.#isReportDue = false;
+    this.#report();
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      if (this.#isReportDue) this.#reportSoon();
+    }, REPORT_MS);
+  }
+
+  #endPause(): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+  }
+
+  #loadMore(): void {
+    const scroller = this.#scroller;
+    if (scroller === null) return;
+    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    const again = (isLoaded: boolean) => isLoaded || setTimeout(() => this.#loadMore(), AGAIN_MS);
+    if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore().then(again);
+    if (below < NEAR_PX) void this.#store.loadAfter().then(again);
   }
 
   #report(): void {
@@ -236,9 +270,5 @@ export class ReadingPosition {
     let above = this.#firstVisible(rows) - 1;
     while (rows[above]?.classList.contains("silent")) above--;
     this.above.value = Number(rows[above]?.dataset.start ?? -1);
-    const below = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-    const again = (isLoaded: boolean) => isLoaded || setTimeout(() => this.#report(), AGAIN_MS);
-    if (scroller.scrollTop < NEAR_PX) void this.#store.loadBefore().then(again);
-    if (below < NEAR_PX) void this.#store.loadAfter().then(again);
   }
 }
