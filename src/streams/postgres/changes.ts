@@ -12,8 +12,9 @@
  *
  * - A row is new if its transaction was not finished when the rows were last read. Numbers of rows
  *   would not do: they are taken in another order than transactions end.
- * - When a server begins to listen, it looks one read further back: the last read may have passed a
- *   change that was of no interest when it was sent.
+ * - Each read looks one read further back: the last one may have passed a change of a stream that
+ *   was of no interest when the read was sent.
+ * - Who connects again may be at a server that was set back: rows in the cache are not trusted then.
  *
  * Use lock: while a server runs, it holds a shared lock in the database, on the connection that
  * listens. A copy needs the lock for itself. Either ends with its connection.
@@ -56,6 +57,8 @@ export interface ChangesListener {
   readonly isWaiting: boolean;
   /** Other servers have changed and deleted these. Rejections count as a failure to reach it. */
   changed(paths: readonly string[], removed: readonly string[]): Promise<void>;
+  /** From here on another server may answer. */
+  connected(): void;
   /** The database could be reached, or not: `null`, or why. */
   reached(failure: unknown): void;
 }
@@ -84,7 +87,7 @@ export class StreamChanges {
   #earlierXmin = "0";
   /** Changed elsewhere, and not yet reported; with REMOVED_MARK: deleted. */
   readonly #paths = new Set<string>();
-  /** Rows of the last read. */
+  /** What the last read found: rows with their paths. */
   #seen: ReadonlySet<string> = new Set();
 
   constructor(database: PostgresDatabase, server: string, listener: ChangesListener) {
@@ -194,9 +197,7 @@ export class StreamChanges {
   async #read(): Promise<void> {
     this.#client ??= await this.#connected();
     this.#isReadDue = false;
-    const hasBegun = await this.#listen(this.#client);
-    const from = hasBegun ? this.#earlierXmin : this.#xmin;
-    const seen = hasBegun ? new Set() : this.#seen;
+    await this.#listen(this.#client);
     const { paths, prefixes, removalPrefixes } = this.#listener.interest();
     const all = [...prefixes, ...removalPrefixes.map((prefix) => `${REMOVED_MARK}${prefix}`)];
     const isAny = paths.length + all.length > 0;
@@ -207,22 +208,28 @@ export class StreamChanges {
          WHERE $3 AND xid >= $1::xid8 AND server <> $2 AND (path = ANY ($4::text[])
            OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(path, prefix)))
        ) AS awaited ON true`;
-    const values = [from, this.#server, isAny, paths, all, this.#database.schema];
+    const values = [this.#earlierXmin, this.#server, isAny, paths, all, this.#database.schema];
     const client = this.#client;
     const { rows } = await this.#inTurn(() => client.query(sql, values));
-    for (const { id, path } of rows) if (id !== null && !seen.has(id)) this.#paths.add(path);
-    this.#seen = new Set(rows.map(({ id }) => id));
+    const seen = new Set<string>();
+    for (const { id, path } of rows) {
+      if (id === null) continue;
+      const row = `${id} ${path}`;
+      seen.add(row);
+      if (!this.#seen.has(row)) this.#paths.add(path);
+    }
+    this.#seen = seen;
     this.#earlierXmin = this.#xmin;
     this.#xmin = rows[0].xmin;
     this.#isHeard = !rows[0].isUnheard;
   }
 
-  /** Listens while there is a waiter. True: it does from now on. */
-  async #listen(client: pg.Client): Promise<boolean> {
+  /** Listens while there is a waiter. */
+  async #listen(client: pg.Client): Promise<void> {
     const { isWaiting } = this.#listener;
     this.#idleReads = isWaiting ? 0 : this.#idleReads + 1;
-    if (isWaiting === this.#isListening) return false;
-    if (!isWaiting && this.#idleReads < IDLE_READS) return false;
+    if (isWaiting === this.#isListening) return;
+    if (!isWaiting && this.#idleReads < IDLE_READS) return;
     if (!isWaiting) this.#isListening = false; // A reader that comes meanwhile is noticed.
     const lock = isWaiting ? "pg_advisory_lock_shared" : "pg_advisory_unlock_shared";
     const { schema } = this.#database;
@@ -232,7 +239,6 @@ export class StreamChanges {
       if (isWaiting) await client.query(`NOTIFY ${channelOf(LISTENS, schema)}`);
     });
     this.#isListening = isWaiting;
-    return isWaiting;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -264,6 +270,7 @@ export class StreamChanges {
       throw error;
     }
     this.#isListening = false;
+    this.#listener.connected();
     return client;
   }
 

@@ -371,6 +371,7 @@ export class PostgresStreams implements PostgresStore {
         return watchers.isWatching;
       },
       changed: (paths, removed) => this.#changedElsewhere(paths, removed),
+      connected: () => this.#cache.clear(),
       reached: (failure) => {
         const { place } = this.#database;
         this.#failure = failure === null ? null : databaseError(place, failure);

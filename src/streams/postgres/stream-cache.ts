@@ -77,6 +77,10 @@ export class StreamCache {
     this.#seen.delete(path);
   }
 
+  clear(): void {
+    this.#seen.clear();
+  }
+
   /** The streams of these paths as they are now; also remembers them. */
   async load(
     paths: readonly string[],
