@@ -52,7 +52,7 @@ interface Need {
   readonly scope: TokenScope;
   /** The stream; null for routes that need a token for all paths. */
   readonly path: string | null;
-  /** Counts of the whole server, which a token for some paths may also see. */
+  /** A token for some paths may use it, too: it sees and changes only what is its own. */
   readonly isForAnyPath?: boolean;
   /** About sessions: a token for some paths sees those that were received there. */
   readonly isForSessions?: boolean;
@@ -317,7 +317,7 @@ const OF_SERVER = "with the server's --data if it has one";
 const CREATE = `\`verbatim server token create\`, ${OF_SERVER}`;
 const SEND_TOKEN = `send Authorization: Bearer and a token made by ${CREATE}`;
 
-function tokenRequired(
+export function tokenRequired(
   reason: "missing" | "unknown" | "expired" | "revoked",
   what = reason === "missing" ? "has no token" : `has a token that is ${reason}`,
 ): VerbatimError<"TOKEN_REQUIRED"> {

@@ -60,6 +60,13 @@ export class TokenLimiter {
   take({ token, limits }: Admission, request: IncomingMessage, response: ServerResponse): void {
     const { requestsPerSecond: requestsMax, bytesPerSecond: bytesMax } = limits;
     const { requests, bytes } = this.#ratesOf(token);
+    const { socket } = request;
+    // Also if it is refused: the next request on the connection may be that of another token.
+    response.once("close", () => {
+      const count = this.#newBytes(socket);
+      if (bytesMax !== undefined) bytes.left -= count;
+      this.#bytes.add(count, `{token="${token}"}`);
+    });
     if (bytesMax !== undefined && this.#leftOf(bytes, bytesMax) <= 0) {
       throw limitReached(token, "bytesPerSecond", bytesMax, secondsUntil(bytes.left, 1, bytesMax));
     }
@@ -69,12 +76,6 @@ export class TokenLimiter {
     }
     if (requestsMax !== undefined) requests.left--;
     this.#requests.add(1, `{token="${token}"}`);
-    const { socket } = request;
-    response.once("close", () => {
-      const count = this.#newBytes(socket);
-      if (bytesMax !== undefined) bytes.left -= count;
-      this.#bytes.add(count, `{token="${token}"}`);
-    });
   }
 
   refused(token: string, limit: LimitName): void {

@@ -257,7 +257,7 @@ class Histogram implements Metric {
   }
 }
 
-function metricsText(metrics: readonly Metric[]): string {
+export function metricsText(metrics: readonly Metric[]): string {
   const lines: string[] = [];
   for (const metric of metrics) metric.write(lines);
   return `${lines.join("\n")}\n`;

@@ -6,7 +6,7 @@ import type { BrowserKeys } from "../auth/browser-keys.ts";
 import type { Admission } from "../auth/gate.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, answerJson, answerText, methodNotAllowed, newHeaders } from "../http/answer.ts";
-import { METRICS_TYPE } from "../metrics/server-metrics.ts";
+import { METRICS_TYPE, metricsText } from "../metrics/server-metrics.ts";
 import { tokenMetrics } from "../metrics/token-metrics.ts";
 import { STREAM_ROOT } from "../router/paths.ts";
 
@@ -74,18 +74,19 @@ export function answerMetrics(
   pass: Admission | null,
 ): void {
   const { front, bodies, answers, readers, feeds, store } = context;
-  const text = front.metrics.text(
-    {
-      connections: () => front.connectionCount,
-      inFlight: () => front.inFlight,
-      bodyBytes: () => bodies.held,
-      answerBytes: () => answers.held,
-      liveReaders: () => readers.count,
-      eventFeeds: () => feeds.count,
-      isWritable: () => store.health().isWritable,
-    },
-    tokenMetrics(context, pass),
-  );
+  const moments = {
+    connections: () => front.connectionCount,
+    inFlight: () => front.inFlight,
+    bodyBytes: () => bodies.held,
+    answerBytes: () => answers.held,
+    liveReaders: () => readers.count,
+    eventFeeds: () => feeds.count,
+    isWritable: () => store.health().isWritable,
+  };
+  const ofTokens = tokenMetrics(context, pass);
+  // Counts of the whole server would show a token for some paths what others do.
+  const seesAll = pass === null || pass.paths === null;
+  const text = seesAll ? front.metrics.text(moments, ofTokens) : metricsText(ofTokens);
   const headers = newHeaders();
   headers.push("Cache-Control", "no-store");
   answerText(response, 200, METRICS_TYPE, text, headers);

@@ -4,7 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { errnoOf, VerbatimError } from "../../core/base/errors.ts";
+import { type ErrorCode, VerbatimError } from "../../core/base/errors.ts";
 import { oneLine } from "../../core/base/one-line.ts";
 import type { OffsetToken } from "../../streams/files/offset-token.ts";
 import { checkStreamPath } from "../../streams/files/stream-path.ts";
@@ -138,14 +138,14 @@ export async function created(
   try {
     return await tokens.stored.write(pass, want, create).catch(async (error: unknown) => {
       // One that exists needs no room. If there is none, the limit is the answer.
-      if (errnoOf(error) !== "LIMIT_REACHED") throw error;
+      if (!isError(error, "LIMIT_REACHED")) throw error;
       await store.head(path).catch(() => {
         throw error;
       });
       return create();
     });
   } catch (error) {
-    if (!(error instanceof VerbatimError) || error.code !== "STREAM_GONE") throw error;
+    if (!isError(error, "STREAM_GONE")) throw error;
     throw new VerbatimError(
       "STREAM_CONFLICT",
       `${path} cannot be made: a deleted stream is held by its forks; use another path or source`,
@@ -196,12 +196,21 @@ export async function appended(
   const want = { streams: 0, bytes: length };
   shares.take(path, length);
   try {
-    const result = await tokens.stored.write(pass, want, () => store.append(path, sent));
+    const write = tokens.stored.write(pass, want, () => store.append(path, sent));
+    const result = await write.catch((error: unknown) => {
+      // A retry of what is stored needs no room. If it is none, the limit is the answer.
+      if (sent.producer === undefined || !isError(error, "LIMIT_REACHED")) throw error;
+      return store.append(path, { ...sent, refusal: error });
+    });
     if (result.outcome === "appended") front.metrics.appended(length);
     return result;
   } finally {
     shares.giveBack(path, length);
   }
+}
+
+function isError<C extends ErrorCode>(error: unknown, code: C): error is VerbatimError<C> {
+  return error instanceof VerbatimError && error.code === code;
 }
 
 function answerAppended(

@@ -71,6 +71,7 @@ export function decideAppend(deciding: Deciding, path: string, request: AppendRe
   const state = livingStream(path, batch.state(path), deciding.isExpired);
   const refused = refusal(batch, state, request);
   if (refused !== null) return refused;
+  if (request.refusal !== undefined) throw request.refusal;
   deciding.checkFile(path);
   const { bytes, lengths } = contentOf(state.isJson, path, request);
   const producer = request.producer ?? null;

@@ -1,7 +1,9 @@
 /** What a token may use: at each limit and one past it. Time passes when the test says so. */
 
 import assert from "node:assert/strict";
-import { test } from "vitest";
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { onTestFinished, test } from "vitest";
 import { openServer } from "../../../src/doors/server.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
 import { REFUSAL_MS } from "../../../src/server/auth/token-limits.ts";
@@ -81,6 +83,41 @@ test("bytes past the rate delay further requests until they are paid back", asyn
   assert.equal((await ask("GET", "/a/0")).status, 200);
 });
 
+test("bytes of a refused request are those of its token, also on a connection that others use", async () => {
+  const { server, time, limited } = await served({ requestsPerSecond: 1 });
+  const limits = { bytesPerSecond: 10_000 };
+  const other = await makeToken(server.directory, { scopes: ["read"], paths: ["a/**"], limits });
+  time.pass(LOOK_MS);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const send = async (token: string, method: string, body = "") => {
+    const headers = { ...TYPE, ...bearer(token), "Content-Length": body.length };
+    const sent = request(server.at("/a/0"), { method, agent, headers }).end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    response.resume();
+    await once(response, "end");
+    return response.statusCode;
+  };
+  assert.equal(await send(limited.token, "GET"), 200);
+  const timers = time.timers;
+  const refused = send(limited.token, "POST", "x".repeat(50_000));
+  await until(() => time.timers > timers, "the refusal waits");
+  time.pass(REFUSAL_MS);
+  assert.equal(await refused, 429);
+  const more = time.timers;
+  let last: number | undefined;
+  for (let n = 0; n < 3; n++) {
+    const answer = send(other.token, "GET");
+    void answer.then((status) => {
+      last = status;
+    });
+    await until(() => last !== undefined || time.timers > more, "it is answered");
+    time.pass(time.timers > more ? REFUSAL_MS : 0);
+    assert.equal(await answer, 200);
+    last = undefined;
+  }
+});
+
 test("waiting readers up to the limit are accepted, one more is refused, and one that leaves makes room", async () => {
   const { server, time, ask, refused } = await served({ readers: 2 });
   const live = "/a/0?offset=now&live=long-poll";
@@ -129,6 +166,29 @@ test("bytes up to the limit are stored, one more is refused, and reading goes on
   assert.match(await metrics.text(), /verbatim_token_stored_bytes\{token="[0-9a-f]{8}"\} 10\n/);
 });
 
+test("a retry of an append that is stored is answered as one, also when there is no room left", async () => {
+  const { server, time, limited } = await served({ storedBytes: 10 });
+  const send = (seq: number, body: string) => {
+    const turn = { "Producer-Id": "p", "Producer-Epoch": "0", "Producer-Seq": `${seq}` };
+    const headers = { ...TYPE, ...bearer(limited.token), ...turn };
+    return fetch(server.at("/a/0"), { method: "POST", headers, body });
+  };
+  assert.equal((await send(0, "0123456789")).status, 200);
+  const timers = time.timers;
+  const repeated = send(0, "0123456789");
+  let isRefused = true;
+  void repeated.then(({ status }) => {
+    isRefused = status !== 204;
+  });
+  await until(() => !isRefused || time.timers > timers, "it is answered");
+  time.pass(REFUSAL_MS);
+  assert.equal((await repeated).status, 204);
+  const next = send(1, "x");
+  await until(() => time.timers > timers, "the refusal waits");
+  time.pass(REFUSAL_MS);
+  assert.equal((await next).status, 429);
+});
+
 test("writes at the same time do not pass a limit together", async () => {
   const { server, time, ask, admin } = await served({ streams: 6, storedBytes: 1000 });
   const answers = Array.from({ length: 20 }, (_, n) => ask("PUT", `/a/x${n}`));
@@ -166,11 +226,18 @@ test("metrics show a token its own use, and only one for all paths that of all",
   const { server, ask, admin, limited } = await served(undefined);
   await ask("GET", "/a/0");
   await ask("GET", "/a/0", null, admin);
-  const lines = async (token: string) => {
-    const response = await fetch(`${server.url}/metrics`, { headers: bearer(token) });
-    const text = await response.text();
-    return new Set([...text.matchAll(/\{token="([0-9a-f]+)"/g)].map(([, id]) => id));
-  };
-  assert.deepEqual(await lines(limited.token), new Set([limited.entry.id]));
-  assert.equal((await lines(admin)).size, 2);
+  const textOf = async (token: string) =>
+    (await fetch(`${server.url}/metrics`, { headers: bearer(token) })).text();
+  const tokensIn = (text: string) =>
+    new Set([...text.matchAll(/\{token="([0-9a-f]+)"/g)].map(([, id]) => id));
+  const own = await textOf(limited.token);
+  assert.deepEqual(tokensIn(own), new Set([limited.entry.id]));
+  const lines = own.split("\n").filter((line) => /^[^#]/.test(line));
+  assert.ok(
+    lines.every((line) => line.startsWith("verbatim_token_")),
+    "nothing of the server",
+  );
+  const all = await textOf(admin);
+  assert.equal(tokensIn(all).size, 2);
+  assert.match(all, /^verbatim_appends_total 0$/m);
 });
