@@ -6,7 +6,7 @@
  * - Each change is reported to the operator with the id of its request, which the answer has too.
  */
 
-import type { Admission } from "../auth/gate.ts";
+import { type Admission, tokenRequired } from "../auth/gate.ts";
 import { widerField } from "../auth/token-authority.ts";
 import {
   createToken,
@@ -14,8 +14,10 @@ import {
   revokeToken,
   rotateToken,
   type TokenEntry,
+  type TokenList,
   tokenItem,
   tokenNotFound,
+  tokenState,
 } from "../auth/tokens.ts";
 import type { ServerContext } from "../context.ts";
 import { answer, answerJson, type Headers, methodNotAllowed, newHeaders } from "../http/answer.ts";
@@ -56,6 +58,24 @@ class TokenAdmin {
     this.#maker = (asked.pass as Admission).entry; // The gate lets nothing else in.
   }
 
+  /** Tokens are changed only while the sender's is valid: a body may come long after its headers. */
+  get #list(): TokenList {
+    const { tokens, gate, time } = this.#context;
+    const { place } = tokens.list;
+    const { sha256 } = this.#maker;
+    const check = (entries: readonly TokenEntry[]) => {
+      const own = entries.find((each) => each.sha256 === sha256);
+      const isValid = own ? tokenState(own, time.nowMs()) === "valid" : true;
+      if (!isValid || !gate.holds(this.#asked.pass as Admission)) throw tokenRequired("revoked");
+      return entries;
+    };
+    return {
+      place,
+      entries: () => tokens.list.entries(),
+      change: (work) => tokens.list.change((entries) => work(check(entries))),
+    };
+  }
+
   async answerAll(): Promise<void> {
     const { request, response } = this.#asked;
     const { tokens, time } = this.#context;
@@ -74,7 +94,7 @@ class TokenAdmin {
     if (request.method !== "POST") throw methodNotAllowed("POST, OPTIONS");
     const graceMs = graceIn(await readJson(request, BODY_BYTES_MAX, {}));
     await this.#checkWithin(id);
-    const made = await rotateToken(tokens.list, id, graceMs, time.nowMs());
+    const made = await rotateToken(this.#list, id, graceMs, time.nowMs());
     await this.#answerNew(made, `rotated to ${made.entry.id}`, id);
   }
 
@@ -83,7 +103,7 @@ class TokenAdmin {
     const { tokens, time } = this.#context;
     if (request.method !== "DELETE") throw methodNotAllowed("DELETE, OPTIONS");
     await this.#checkWithin(id);
-    await revokeToken(tokens.list, id, time.nowMs());
+    await revokeToken(this.#list, id, time.nowMs());
     await tokens.changed();
     this.#report(id, "revoked");
     answer(response, 204, this.#headers());
@@ -95,7 +115,7 @@ class TokenAdmin {
     const nowMs = time.nowMs();
     const body = await readJson(request, BODY_BYTES_MAX);
     const wanted = tokenRequestIn(body, this.#maker, nowMs);
-    const made = await createToken(tokens.list, wanted, nowMs);
+    const made = await createToken(this.#list, wanted, nowMs);
     await this.#answerNew(made, "created", made.entry.id);
   }
 

@@ -63,7 +63,7 @@ export async function openServerTokens(wanted: TokenOptions): Promise<ServerToke
         onFault,
       }),
       limiter: new TokenLimiter(time.nowMs),
-      stored: new StoredLimits(tables ?? new ListedClaims(wanted.store, time)),
+      stored: new StoredLimits(tables ?? new ListedClaims(wanted.store, time), time),
       list: tables ?? tokenFile(nodeHost, path),
       changed: async () => follower?.look(),
       async close() {

@@ -5,7 +5,9 @@
  * its part before it begins and gives it back when it is stored, so writes at the same time do not
  * pass a limit together, also on several servers: those share their claims in the database.
  *
- * Claims of one token are gathered while one is being made: many writes are one count.
+ * Claims of one token are gathered while one is being made: many writes are one count. Where each
+ * claim counts all streams, a server also claims a part of what is left for the next COUNT_MS:
+ * appends that fit in there need no count.
  */
 
 import { randomBytes } from "node:crypto";
@@ -30,6 +32,8 @@ export interface ClaimOwner {
 }
 
 export interface StoredClaims {
+  /** Whether each claim counts all streams. */
+  readonly countsEach: boolean;
   /** `decide`: from what is stored, or claimed by others, to all that this server claims. */
   claim(of: ClaimOwner, decide: (used: StoredUse) => StoredUse): Promise<void>;
   /** Claims no more than this. */
@@ -43,7 +47,11 @@ interface ClaimRequest {
 }
 
 interface TokenWrites {
+  /** Of writes that run, and the reserve. */
   claimed: StoredUse;
+  /** Bytes that are claimed for appends to come. */
+  reserve: number;
+  hasTimer: boolean;
   requests: ClaimRequest[];
   /** Called when what was given back is known to other servers. */
   releases: (() => void)[];
@@ -53,34 +61,34 @@ interface TokenWrites {
 }
 
 const NONE: StoredUse = { streams: 0, bytes: 0 };
+/** Of what is left; the rest is for other servers. */
+const RESERVE_PART = 1 / 8;
+/** Where less is left, each byte is counted. */
+const RESERVE_BYTES_MIN = 1024 * 1024;
 
 export class StoredLimits {
   readonly #claims: StoredClaims;
+  readonly #time: Pick<Time, "setTimer">;
   readonly #server = randomBytes(8).toString("hex");
   readonly #tokens = new Map<string, TokenWrites>();
 
-  constructor(claims: StoredClaims) {
+  constructor(claims: StoredClaims, time: Pick<Time, "setTimer">) {
     this.#claims = claims;
+    this.#time = time;
   }
 
   /** Writes if it fits; throws LIMIT_REACHED. Without such a limit, it only writes. */
   async write<T>(pass: Admission | null, want: StoredUse, work: () => Promise<T>): Promise<T> {
-    const { streams, storedBytes } = pass?.limits ?? {};
-    if (pass === null || (streams ?? storedBytes) === undefined) return work();
+    if (pass === null || !isLimited(pass, want)) return work();
     const writes = this.#writesOf(pass.token);
-    const refusal = await new Promise((settle) => {
-      writes.requests.push({ pass, want, settle });
-      void this.#run(pass, writes);
-    });
-    if (refusal !== null) throw refusal;
+    const isReserved = want.streams === 0 && want.bytes <= writes.reserve;
+    if (isReserved) writes.reserve -= want.bytes;
+    else await this.#granted(pass, want, writes);
     try {
       return await work();
     } finally {
       writes.claimed = plus(writes.claimed, want, -1);
-      await new Promise<void>((done) => {
-        writes.releases.push(done);
-        void this.#run(pass, writes);
-      });
+      if (!isReserved) await this.#released(pass, writes); // Else together, by the timer.
     }
   }
 
@@ -91,9 +99,41 @@ export class StoredLimits {
 
   #writesOf(token: string): TokenWrites {
     const none = { claimed: NONE, requests: [], releases: [], isRunning: false, used: null };
-    const writes = this.#tokens.get(token) ?? none;
+    const writes = this.#tokens.get(token) ?? { ...none, reserve: 0, hasTimer: false };
     this.#tokens.set(token, writes);
     return writes;
+  }
+
+  async #granted(pass: Admission, want: StoredUse, writes: TokenWrites): Promise<void> {
+    const refusal = await new Promise((settle) => {
+      writes.requests.push({ pass, want, settle });
+      void this.#run(pass, writes);
+    });
+    if (refusal !== null) throw refusal;
+  }
+
+  #released(pass: Admission, writes: TokenWrites): Promise<void> {
+    return new Promise((done) => {
+      writes.releases.push(done);
+      void this.#run(pass, writes);
+    });
+  }
+
+  #endReserve(writes: TokenWrites): void {
+    writes.claimed = plus(writes.claimed, bytesOf(writes.reserve), -1);
+    writes.reserve = 0;
+  }
+
+  #reserve(pass: Admission, writes: TokenWrites, bytes: number): void {
+    writes.claimed = plus(writes.claimed, bytesOf(bytes));
+    writes.reserve = bytes;
+    if (bytes === 0 || writes.hasTimer) return;
+    writes.hasTimer = true;
+    this.#time.setTimer(COUNT_MS, () => {
+      writes.hasTimer = false;
+      this.#endReserve(writes);
+      void this.#released(pass, writes);
+    });
   }
 
   /** One statement for a token at a time, with all that wait for it. */
@@ -115,24 +155,43 @@ export class StoredLimits {
   async #claim(of: ClaimOwner, writes: TokenWrites, requests: readonly ClaimRequest[]) {
     const refusals: (VerbatimError | null)[] = [];
     let granted = NONE;
+    let reserve = 0;
+    this.#endReserve(writes);
+    // As it is now: what is stored while the count runs is not in it.
+    const { claimed } = writes;
+    const { pass } = requests[0] as ClaimRequest;
     const decide = (used: StoredUse): StoredUse => {
       for (const { pass, want } of requests) {
-        const total = plus(plus(used, writes.claimed), plus(granted, want));
+        const total = plus(plus(used, claimed), plus(granted, want));
         const refusal = refusalOf(pass, want, total);
         refusals.push(refusal);
         if (refusal === null) granted = plus(granted, want);
       }
       writes.used = used;
-      return plus(writes.claimed, granted);
+      const all = plus(claimed, granted);
+      if (this.#claims.countsEach) reserve = reserveOf(pass, plus(used, all));
+      return plus(all, bytesOf(reserve));
     };
     try {
       await this.#claims.claim(of, decide);
       writes.claimed = plus(writes.claimed, granted);
+      this.#reserve(pass, writes, reserve);
       for (const [at, { settle }] of requests.entries()) settle(refusals[at] ?? null);
     } catch (cause) {
       for (const { settle } of requests) settle(cause);
     }
   }
+}
+
+function isLimited({ limits: { streams, storedBytes } }: Admission, want: StoredUse): boolean {
+  return (
+    (want.streams > 0 && streams !== undefined) || (want.bytes > 0 && storedBytes !== undefined)
+  );
+}
+
+function reserveOf({ limits: { storedBytes = 0 } }: Admission, total: StoredUse): number {
+  const bytes = Math.floor((storedBytes - total.bytes) * RESERVE_PART);
+  return bytes < RESERVE_BYTES_MIN ? 0 : bytes;
 }
 
 function refusalOf({ limits, token }: Admission, want: StoredUse, total: StoredUse) {
@@ -144,6 +203,10 @@ function refusalOf({ limits, token }: Admission, want: StoredUse, total: StoredU
     return limitReached(token, "storedBytes", storedBytes, RETRY_SECONDS);
   }
   return null;
+}
+
+function bytesOf(bytes: number): StoredUse {
+  return { streams: 0, bytes };
 }
 
 function plus(a: StoredUse, b: StoredUse, times = 1): StoredUse {
@@ -168,6 +231,7 @@ interface TokenCount {
  * what the token wrote since then. What others delete or write counts within that second.
  */
 export class ListedClaims implements StoredClaims {
+  readonly countsEach = false;
   readonly #store: StreamStore;
   readonly #time: Time;
   readonly #counts = new Map<string, TokenCount>();

@@ -3,7 +3,8 @@
  * what servers are writing for tokens with a storage limit. Format: docs/formats/tokens.md.
  *
  * - Changes are made one after the other: each locks the row with the list's version, which it
- *   raises. Who knows the version knows whether anything changed.
+ *   raises. Who knows the version knows whether anything changed: it is a time, so that a version
+ *   is not used again after the database was set back.
  * - The connections are not those of the streams: no append waits for a list of tokens.
  */
 
@@ -35,6 +36,7 @@ type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[
 
 export class TokenTables implements TokenList, StoredClaims {
   readonly place: string;
+  readonly countsEach = true;
   readonly #database: PostgresDatabase;
 
   private constructor(database: PostgresDatabase) {
@@ -85,7 +87,8 @@ export class TokenTables implements TokenList, StoredClaims {
 
   async change(work: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): Promise<void> {
     await this.#transaction(async (query) => {
-      await query("UPDATE token_list SET version = version + 1");
+      await query(`UPDATE token_list SET version =
+        greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`);
       const before = this.#entriesOf(await query("SELECT entry FROM tokens ORDER BY place"));
       const texts = new Set(before.map((entry) => JSON.stringify(entry)));
       const after = this.#checked(work(before));

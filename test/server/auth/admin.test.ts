@@ -1,13 +1,21 @@
 /** `/v1/admin/tokens`: making, listing, rotating and revoking tokens, on files and on a database. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { request } from "node:http";
 import { describe, onTestFinished, test } from "vitest";
+import { nodeHost } from "../../../src/core/base/node-host.ts";
 import { LOOK_MS } from "../../../src/server/auth/gate.ts";
 import { POLL_MS } from "../../../src/server/auth/token-follower.ts";
 import { REFUSAL_MS } from "../../../src/server/auth/token-limits.ts";
 import { TokenTables } from "../../../src/server/auth/token-tables.ts";
-import { createToken, tokenFilePath } from "../../../src/server/auth/tokens.ts";
+import {
+  createToken,
+  revokeToken,
+  tokenFile,
+  tokenFilePath,
+} from "../../../src/server/auth/tokens.ts";
 import { TOKENS_PATH } from "../../../src/server/router/paths.ts";
 import { ManualTime } from "../../support/manual-time.ts";
 import { lacksPostgres, newDatabase, rowsIn } from "../../support/postgres.ts";
@@ -190,6 +198,22 @@ test("a token makes, sees and ends only tokens that are not wider than itself", 
   }
 });
 
+test("a token that is revoked while its request is being sent makes no other", async () => {
+  const { server, time, maker } = await served();
+  const list = tokenFile(nodeHost, tokenFilePath(server.directory));
+  const asked = request(`${server.url}${TOKENS_PATH}`, {
+    method: "POST",
+    headers: { ...bearer(maker.token), Expect: "100-continue", Connection: "close" },
+  });
+  asked.flushHeaders();
+  await once(asked, "continue"); // It is admitted.
+  await revokeToken(list, maker.entry.id, time.nowMs());
+  asked.end(JSON.stringify({ scopes: ["read"] }));
+  const [{ statusCode }] = await once(asked, "response");
+  assert.equal(statusCode, 401);
+  assert.equal((await list.entries()).length, 1);
+});
+
 test("without any token, nothing on this machine may make one over HTTP", async () => {
   const server = await startTestServer();
   for (const [method, path] of [
@@ -330,6 +354,49 @@ describe.skipIf(lacksPostgres)("with a database", () => {
     const reports = () => faults.filter((each) => each === "reading the tokens of the database");
     await until(() => reports().length === 2, "both report it");
     for (const server of [one, two]) assert.equal(await statusOf(server, maker.token), 404);
+  });
+
+  test("a revocation takes effect after the database was set back, whatever was last read", async () => {
+    const { url, tables, time, settles, two, statusOf } = await pair();
+    const make = () => {
+      const wanted = { name: "", scopes: ["admin"], paths: ["**"], expiresAtMs: null } as const;
+      return createToken(tables, wanted, time.nowMs());
+    };
+    const old = await make();
+    const [before] = await rowsIn(url, "SELECT version FROM verbatim.token_list");
+    const lost = await make();
+    await settles(lost.token, 404);
+    await rowsIn(
+      url,
+      `DELETE FROM verbatim.tokens WHERE id = '${lost.entry.id}';
+       UPDATE verbatim.token_list SET version = ${before?.version}`,
+    );
+    assert.equal(await statusOf(two, old.token), 404);
+    await revokeToken(tables, old.entry.id, time.nowMs());
+    await settles(old.token, 401);
+    await settles(lost.token, 401);
+  });
+
+  test("far from the limit appends are not counted one by one, and what was claimed is given back", async () => {
+    const { url, one, two, tables, time, settles } = await pair();
+    const wanted = { name: "", scopes: ["append"], paths: ["a/**"], expiresAtMs: null } as const;
+    const limits = { storedBytes: 32 * 1024 * 1024 };
+    const { token } = await createToken(tables, { ...wanted, limits }, time.nowMs());
+    await settles(token, 403);
+    const headers = { ...bearer(token), "Content-Type": "text/plain" };
+    const path = one.at("/a/0");
+    assert.equal((await fetch(path, { method: "PUT", headers })).status, 201);
+    const claims = () => rowsIn(url, "SELECT bytes::int, until FROM verbatim.token_writes");
+    const post = (to: string) => fetch(to, { method: "POST", headers, body: "x" });
+    assert.equal((await post(path)).status, 204);
+    const [first, ...others] = await claims();
+    assert.equal(first?.bytes, limits.storedBytes / 8 - 1);
+    assert.deepEqual(others, []);
+    for (let n = 0; n < 10; n++) assert.equal((await post(path)).status, 204);
+    assert.deepEqual(await claims(), [first]);
+    time.pass(1000);
+    await until(async () => (await claims())[0]?.bytes === 0, "it is given back");
+    assert.equal((await post(two.at("/a/0"))).status, 204);
   });
 
   test("streams and bytes are limited on both servers together", async () => {
