@@ -17,7 +17,6 @@
  * refused producer is not an error but an answer: `Appended`.
  */
 
-import type { VerbatimError } from "../../core/base/errors.ts";
 import type { OffsetToken } from "./offset-token.ts";
 
 /** How long a stream lives: a period that each use renews, until a fixed time, or for ever. */
@@ -88,7 +87,7 @@ export interface AppendRequest {
   readonly producer?: ProducerTurn | undefined;
   readonly close: boolean;
   /** Thrown instead of appending. A retry of what is stored is answered as one. */
-  readonly refusal?: VerbatimError;
+  readonly refusal?: Error;
 }
 
 export type Appended =
