@@ -90,7 +90,7 @@ class TokenAdmin {
 
   async rotate(id: string): Promise<void> {
     const { request } = this.#asked;
-    const { tokens, time } = this.#context;
+    const { time } = this.#context;
     if (request.method !== "POST") throw methodNotAllowed("POST, OPTIONS");
     const graceMs = graceIn(await readJson(request, BODY_BYTES_MAX, {}));
     await this.#checkWithin(id);
@@ -111,7 +111,7 @@ class TokenAdmin {
 
   async #create(): Promise<void> {
     const { request } = this.#asked;
-    const { tokens, time } = this.#context;
+    const { time } = this.#context;
     const nowMs = time.nowMs();
     const body = await readJson(request, BODY_BYTES_MAX);
     const wanted = tokenRequestIn(body, this.#maker, nowMs);
