@@ -19,6 +19,9 @@ import type { Subscription } from "./subscription.ts";
 
 const NO_SUBSCRIPTIONS: readonly Subscription[] = [];
 const REMEMBERED_MAX = 100_000;
+/** Each is compared with the path of every append: with more, all streams are watched instead. */
+const PREFIXES_MAX = 16;
+const EVERY_PATH = "/";
 
 /**
  * Which subscriptions follow a stream; looked up for every append.
@@ -28,20 +31,22 @@ const REMEMBERED_MAX = 100_000;
  */
 export class Followers {
   readonly #all = new Set<Subscription>();
+  /** What each pattern begins with. */
+  readonly #prefixes = new Map<Subscription, string>();
   readonly #byPath = new Map<string, readonly Subscription[]>();
 
   get count(): number {
     return this.#all.size;
   }
 
-  /** What the patterns begin with, without those that another one covers. */
+  /** What the patterns begin with, without those that another one covers; all, if they are many. */
   get prefixes(): readonly string[] {
-    const all = new Set<string>();
-    for (const { config } of this.#all)
-      if (config.pattern !== null) all.add(globPrefix(config.pattern));
-    return [...all].filter((prefix) => {
-      return ![...all].some((other) => other !== prefix && prefix.startsWith(other));
-    });
+    const least: string[] = [];
+    for (const prefix of [...new Set(this.#prefixes.values())].sort()) {
+      const last = least.at(-1);
+      if (last === undefined || !prefix.startsWith(last)) least.push(prefix);
+    }
+    return least.length > PREFIXES_MAX ? [EVERY_PATH] : least;
   }
 
   of(path: string): readonly Subscription[] {
@@ -57,12 +62,15 @@ export class Followers {
   }
 
   add(subscription: Subscription): void {
+    const { pattern } = subscription.config;
     this.#all.add(subscription);
+    if (pattern !== null) this.#prefixes.set(subscription, globPrefix(pattern));
     this.#byPath.clear();
   }
 
   remove(subscription: Subscription): void {
     this.#all.delete(subscription);
+    this.#prefixes.delete(subscription);
     this.#byPath.clear();
   }
 

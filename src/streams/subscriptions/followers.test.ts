@@ -46,3 +46,14 @@ function subscription(id: string, pattern: string): Subscription {
 function ids(followers: Followers, path: string): string[] {
   return followers.of(path).map(({ id }) => id);
 }
+
+test("few prefixes are watched one by one, many as all streams, without those that others cover", () => {
+  const followers = new Followers();
+  const add = (id: string, pattern: string) => followers.add(subscription(id, pattern));
+  for (const pattern of ["b/*", "a/b/**", "a/**", "a-b/*", "a/b/c"]) add(pattern, pattern);
+  expect([...followers.prefixes].sort()).toEqual(["/a", "/b/"]);
+  for (let n = 0; n < 14; n++) add(`${n}`, `c/${n}/*`);
+  expect(followers.prefixes.length).toBe(16);
+  add("one more", "d/*");
+  expect(followers.prefixes).toEqual(["/"]);
+});
