@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import unittest
 from typing import Any
 
 from verbatim_log import Session, VerbatimError
+
+LIMIT_SECONDS = 240  # Of one test. Much more than any takes: what is longer hangs.
 
 
 def message(text: str) -> dict[str, Any]:
@@ -25,9 +28,16 @@ def kill(session: Session) -> None:
 
 class InDirectory(unittest.TestCase):
     def setUp(self) -> None:
+        signal.signal(signal.SIGALRM, self._refuse_to_wait)
+        # Again later, as what cleans up may hang, too.
+        signal.setitimer(signal.ITIMER_REAL, LIMIT_SECONDS, 5)
+        self.addCleanup(signal.setitimer, signal.ITIMER_REAL, 0)
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = directory.name
+
+    def _refuse_to_wait(self, *_: object) -> None:
+        self.fail(f"the test hangs: it has taken {LIMIT_SECONDS} seconds, and waits above")
 
     def open(self, session: str | None = "s", **options: Any) -> Session:
         opened = Session(session, root=self.root, **options)
