@@ -5,6 +5,8 @@ import { execFileSync } from "node:child_process";
 import type { Locator, Page } from "playwright-core";
 import { pageText } from "../../../src/sessions/render/html/markup.ts";
 import { event, putThread } from "../../cli/stores.ts";
+import { anthropicJson, modelServer } from "../../support/model-server.ts";
+import { ask, recordedProxy } from "../../wire/recorded-proxy.ts";
 import { faultOf } from "../allow-list.ts";
 import { eventually } from "../eventually.ts";
 import { attempt, browserTest, viewerScene } from "./harness.ts";
@@ -69,6 +71,32 @@ function belowIn(page: Page): Promise<number> {
 async function topOf(element: Locator): Promise<number> {
   return (await element.boundingBox())?.y ?? Number.NaN;
 }
+
+browserTest("a call through the proxy appears while the page is open", async () => {
+  const hello = `Hello ${attempt()}`;
+  const messages = [{ role: "user", content: hello }];
+  let finish = (_: string) => {};
+  const rest = new Promise<string>((resolve) => {
+    finish = resolve;
+  });
+  const model = await modelServer(() =>
+    model.calls.length === 1
+      ? { body: anthropicJson("A first answer.") }
+      : { body: anthropicJson("A second answer."), rest },
+  );
+  const proxy = await recordedProxy(model.url, viewer.root);
+  const page = await viewer.open("#/");
+  await ask(proxy.url, { messages });
+  await page.getByText(hello).first().click();
+  await page.getByText("A first answer.").waitFor();
+  messages.push({ role: "assistant", content: "A first answer." });
+  messages.push({ role: "user", content: "And live?" });
+  const second = ask(proxy.url, { messages });
+  await page.getByText("And live?").waitFor(); // The model has not finished.
+  finish("");
+  await second;
+  await page.getByText("A second answer.").waitFor();
+});
 
 browserTest(
   "entries of another process appear; a reader who has scrolled away sees a count, and is not moved",
