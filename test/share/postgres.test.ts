@@ -267,6 +267,7 @@ describe.skipIf(lacksPostgres)("with a database", () => {
   test("tables of version 4 are upgraded; those of a later version are refused", async () => {
     const { store, asked, tables } = await served();
     await rowsIn(store, "DROP TABLE verbatim.share_parts, verbatim.shares");
+    await rowsIn(store, "DROP TABLE verbatim.tokens, verbatim.token_list, verbatim.token_writes");
     await rowsIn(store, "UPDATE verbatim.version SET number = 4");
     const upgraded = await tablesOf(store);
     await addShare(upgraded, asked, Date.now());
