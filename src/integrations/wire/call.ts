@@ -82,7 +82,8 @@ class Collected {
   /** In memory of its own, which can be handed to another thread. Its room stays taken. */
   bytes(): Uint8Array<ArrayBuffer> | null {
     if (this.#chunks === null) return null;
-    const bytes = new Uint8Array(this.#bytes);
+    // Not filled with zeros first, and in no memory that is shared: each byte is set below.
+    const bytes = Buffer.allocUnsafeSlow(this.#bytes);
     let at = 0;
     for (const chunk of this.#chunks.splice(0)) {
       bytes.set(chunk, at);
