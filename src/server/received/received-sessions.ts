@@ -120,6 +120,7 @@ export class ReceivedSessions {
   async refresh(stream?: string): Promise<boolean> {
     const isListed = await this.list();
     if (this.#isClosed || (!this.#isShared && stream === undefined)) return isListed;
+    if (this.#isShared && stream !== undefined) await this.#lookUp(stream);
     const streams = stream === undefined ? [...this.#behind] : [stream];
     for (const each of streams) if (this.#behind.delete(each)) this.#due.add(each);
     const busy = [...this.#due, ...this.#busy.keys()];
@@ -231,6 +232,12 @@ export class ReceivedSessions {
     if (this.#resting !== null) clearInterval(this.#resting);
     this.#resting = null;
     this.#listing = null;
+  }
+
+  /** Another server may have received more that was not heard of yet. */
+  async #lookUp(stream: string): Promise<void> {
+    const head = await this.#options.store.head(stream).catch(() => null);
+    if (head !== null) this.#compare(head); // Else the copy is what is there: deletions are heard of.
   }
 
   #compare(head: StreamHead): void {
