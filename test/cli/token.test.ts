@@ -25,7 +25,7 @@ test("create prints only the token on stdout, ls never shows it, revoke ends it"
   assert.match(made.stdout, /^vbt_[\w-]{43}\n$/);
   const token = made.stdout.trim();
   assert.ok(!made.stderr.includes(token));
-  assert.ok(made.stderr.includes(`for a server with ${data.join(" ")}\n`), made.stderr);
+  assert.ok(made.stderr.includes(`for a server that uses ${data[1]}/tokens.json\n`), made.stderr);
   const [id] = /[0-9a-f]{8}/.exec(made.stderr) ?? [];
 
   const listed = await user.run(["server", "token", "ls", ...data, "--json"]);

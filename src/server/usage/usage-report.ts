@@ -144,9 +144,7 @@ async function reportOf(
   await slices.pause();
   const calendar = calendarOf(usage, wanted);
   await slices.pause();
-  // Only now does the time for prompts begin: the sums took theirs.
-  const untilMs = live.deadlineMs;
-  const listed = await listedOf({ live, usage, rows, groups: sessions, untilMs, slices }, wanted);
+  const listed = await listedOf({ live, usage, rows, groups: sessions, slices }, wanted);
   const cut = <T>(all: readonly T[]) => all.slice(0, groupsMax);
   return {
     ...nothing(wanted),
@@ -207,19 +205,20 @@ interface Listing {
   readonly rows: Uint32Array;
   /** A group per session. */
   readonly groups: readonly Group[];
-  readonly untilMs: number;
   readonly slices: Slices;
 }
 
 /** The most expensive sessions and prompts, as far as they are known in time. */
 async function listedOf(
-  { live, usage, rows, groups, untilMs, slices }: Listing,
+  { live, usage, rows, groups, slices }: Listing,
   { limit, linkTo }: UsageRequest,
 ): Promise<Pick<Report, "sessions" | "prompts" | "isComplete">> {
   const linkOf = (files: SessionUsageFiles["own"]) => {
     return files.map(linkTo).find((link) => link !== null) ?? null;
   };
   const all = sessionsOf(usage);
+  // Only now does the time for prompts begin: the sums took theirs.
+  const untilMs = live.deadlineMs;
   const traceOf = async (session: SessionUsageFiles) => {
     const own = session.own.filter((file) => linkTo(file) !== null);
     return own.length === 0 ? null : live.traceOf({ ...session, own }, untilMs);
