@@ -17,7 +17,7 @@ export const TOKEN_LIMITS_SHAPE = partly(
   {
     requestsPerSecond: describeSchema(count, "Requests, on each server"),
     bytesPerSecond: describeSchema(count, "Bytes in both directions, on each server"),
-    streams: describeSchema(count, "Streams below its paths, whoever made them"),
+    streams: describeSchema(count, "Streams below its paths, whichever token made them"),
     storedBytes: describeSchema(count, "Bytes of these streams"),
     readers: describeSchema(count, "Requests that wait for new data, on each server"),
   },

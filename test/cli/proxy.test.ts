@@ -164,7 +164,7 @@ test("replay options that do not fit together are refused", async () => {
   }
 });
 
-test("if nothing can be recorded, the command goes on, and stderr says so once", async () => {
+test("if nothing can be recorded, the command continues, and stderr reports it once", async () => {
   const model = await modelServer(() => ({ body: anthropicJson("Hi.") }));
   const user = new CliUser();
   writeFileSync(join(user.cwd, ".verbatim"), "no directory");

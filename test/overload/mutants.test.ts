@@ -18,7 +18,8 @@ interface Mutant extends Mutation {
   readonly flood: (rounds: number, mutation: Mutation) => Promise<Broken>;
 }
 
-const APPEND = "    appended = await store.append(path, sent);\n";
+const APPEND =
+  "    const write = tokens.stored.write(pass, want, () => store.append(path, sent));\n";
 
 const MUTANTS: readonly Mutant[] = [
   {
@@ -46,7 +47,7 @@ const MUTANTS: readonly Mutant[] = [
     rounds: 15, // Until it is more than any server needs for itself.
     file: "src/server/streams/route.ts",
     line: APPEND,
-    becomes: `Object.assign(context.bodies, { [Math.random()]: body });\n${APPEND}`,
+    becomes: `Object.assign(tokens, { [Math.random()]: sent.body });\n${APPEND}`,
   },
   {
     bug: "acknowledges appends that it has no space for",
@@ -56,8 +57,8 @@ const MUTANTS: readonly Mutant[] = [
     file: "src/server/streams/route.ts",
     line: APPEND,
     becomes: APPEND.replace(
-      ";\n",
-      ".catch(async () => ({ outcome: 'appended', head: await store.head(path), lastSeq: null }));\n",
+      "sent));\n",
+      "sent).catch(async () => ({ outcome: 'appended', head: await store.head(path), lastSeq: null })));\n",
     ),
   },
   {

@@ -31,14 +31,14 @@ const ONE_TOKEN = /^\/([^/]+)(\/rotate)?$/;
 
 export async function adminMount(context: ServerContext): Promise<OpenMount> {
   return {
-    async handle(asked) {
-      const { path, track, response } = asked;
+    async handle(call) {
+      const { path, track, response } = call;
       const below = path.slice(TOKENS_PATH.length);
       const [, id, isRotation] = ONE_TOKEN.exec(below) ?? [];
       if (!path.startsWith(TOKENS_PATH) || (below !== "" && id === undefined)) return false;
       track.route = "operations";
       response.setHeader("Request-Id", track.id);
-      const admin = new TokenAdmin(context, asked);
+      const admin = new TokenAdmin(context, call);
       if (id === undefined) await admin.answerAll();
       else if (isRotation) await admin.rotate(id);
       else await admin.revoke(id);
@@ -49,13 +49,13 @@ export async function adminMount(context: ServerContext): Promise<OpenMount> {
 
 class TokenAdmin {
   readonly #context: ServerContext;
-  readonly #asked: MountRequest;
+  readonly #call: MountRequest;
   readonly #maker: TokenEntry;
 
-  constructor(context: ServerContext, asked: MountRequest) {
+  constructor(context: ServerContext, call: MountRequest) {
     this.#context = context;
-    this.#asked = asked;
-    this.#maker = (asked.pass as Admission).entry; // The gate lets nothing else in.
+    this.#call = call;
+    this.#maker = (call.pass as Admission).entry; // The gate lets nothing else in.
   }
 
   /** Tokens are changed only while the sender's is valid: a body may come long after its headers. */
@@ -66,7 +66,7 @@ class TokenAdmin {
     const check = (entries: readonly TokenEntry[]) => {
       const own = entries.find((each) => each.sha256 === sha256);
       const isValid = own ? tokenState(own, time.nowMs()) === "valid" : true;
-      if (!isValid || !gate.holds(this.#asked.pass as Admission)) throw tokenRequired("revoked");
+      if (!isValid || !gate.holds(this.#call.pass as Admission)) throw tokenRequired("revoked");
       return entries;
     };
     return {
@@ -77,7 +77,7 @@ class TokenAdmin {
   }
 
   async answerAll(): Promise<void> {
-    const { request, response } = this.#asked;
+    const { request, response } = this.#call;
     const { tokens, time } = this.#context;
     if (request.method === "POST") return this.#create();
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -89,7 +89,7 @@ class TokenAdmin {
   }
 
   async rotate(id: string): Promise<void> {
-    const { request } = this.#asked;
+    const { request } = this.#call;
     const { time } = this.#context;
     if (request.method !== "POST") throw methodNotAllowed("POST, OPTIONS");
     const graceMs = graceIn(await readJson(request, BODY_BYTES_MAX, {}));
@@ -99,7 +99,7 @@ class TokenAdmin {
   }
 
   async revoke(id: string): Promise<void> {
-    const { request, response } = this.#asked;
+    const { request, response } = this.#call;
     const { tokens, time } = this.#context;
     if (request.method !== "DELETE") throw methodNotAllowed("DELETE, OPTIONS");
     await this.#checkWithin(id);
@@ -110,7 +110,7 @@ class TokenAdmin {
   }
 
   async #create(): Promise<void> {
-    const { request } = this.#asked;
+    const { request } = this.#call;
     const { time } = this.#context;
     const nowMs = time.nowMs();
     const body = await readJson(request, BODY_BYTES_MAX);
@@ -124,7 +124,7 @@ class TokenAdmin {
     await tokens.changed();
     this.#report(id, action);
     const body = { token, ...tokenItem(entry, time.nowMs()) };
-    answerJson(this.#asked.response, 201, body, this.#headers());
+    answerJson(this.#call.response, 201, body, this.#headers());
   }
 
   #isWithin(entry: TokenEntry): boolean {
@@ -138,7 +138,7 @@ class TokenAdmin {
   }
 
   #report(id: string, action: string): void {
-    const { track } = this.#asked;
+    const { track } = this.#call;
     const by = `by token ${this.#maker.id}, request ${track.id}`;
     this.#context.options.onNote?.(`token ${id} was ${action} ${by}`);
   }

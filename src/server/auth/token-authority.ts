@@ -41,7 +41,7 @@ export function widerField(token: Allowed, maker: Allowed): keyof TokenEntry | n
 }
 
 /**
- * Whether every path that `inner` matches is one that `outer` matches: `**` of `outer` stands for
+ * Whether every path that `inner` matches is one that `outer` matches: `**` of `outer` means
  * any segments of `inner`, stars too; `*` for one that is not `**`.
  */
 export function coversGlob(outer: string, inner: string): boolean {

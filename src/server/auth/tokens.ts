@@ -44,7 +44,7 @@ export interface TokenLimits {
   readonly requestsPerSecond?: number;
   /** Bytes in both directions, on each server. */
   readonly bytesPerSecond?: number;
-  /** Live streams below the token's paths, whoever made them. */
+  /** Live streams below the token's paths, whichever token made them. */
   readonly streams?: number;
   /** The bytes of these streams. */
   readonly storedBytes?: number;

@@ -95,15 +95,15 @@ function entryFilters(query: Query): QueryFilter[] {
 
 /** The sessions that the filters of the list leave, by store; null: all. */
 async function chosenSessions(service: SessionService, query: Query, sees: Sees) {
-  const asked = sessionFilterIn(query, sees);
-  if (!Object.values(asked).some(Boolean)) return null;
+  const filter = sessionFilterIn(query, sees);
+  if (!Object.values(filter).some(Boolean)) return null;
   await service.freshen();
   const catalog = await service.catalog();
   const stores = service.roots.stores().filter(sees);
-  const { tag, starred } = asked;
+  const { tag, starred } = filter;
   const isMarked = tag !== null || starred;
   const marked = isMarked ? await markedRows(catalog, stores, service.notes.book) : new Map();
-  return idsThatFit(catalog, stores, { ...asked, marked });
+  return idsThatFit(catalog, stores, { ...filter, marked });
 }
 
 async function marksIn(

@@ -152,7 +152,7 @@ test("streams up to the limit are made, one more is refused, and deleting one ma
   await refused("PUT", "/a/4");
 });
 
-test("bytes up to the limit are stored, one more is refused, and reading goes on", async () => {
+test("bytes up to the limit are stored, one more is refused, and reads still work", async () => {
   const { server, ask, refused, admin } = await served({ storedBytes: 10 });
   assert.equal((await ask("POST", "/a/0", "123456")).status, 204);
   assert.equal((await ask("PUT", "/a/1", "789")).status, 201);

@@ -158,7 +158,7 @@ describe.each(BACKENDS)("in $name", ({ isSkipped, open }) => {
       assert.deepEqual(await textsOf(server, session.id), ["x", "one", "two", "three"]);
     });
 
-    test("an id of the caller's creates one session, whoever repeats the request", async () => {
+    test("an id of the caller's creates one session, however often it is sent", async () => {
       const server = await open();
       const url = `${server.url}${SESSIONS}`;
       const session = await newSession(server, { id: "soup: no 1", title: "Soup" });
