@@ -18,7 +18,7 @@ import { type Io, type Run, textOption, UsageError, wholeNumber } from "../comma
 const PORT_MAX = 65_535;
 const CALLS_MAX = 1e9;
 
-/** The variable with which a program is told where its provider is, and where that is without one. */
+/** The variable that names a program's provider, and where that is without one. */
 const PROVIDERS = [
   { folder: "anthropic", variable: "ANTHROPIC_BASE_URL", url: "https://api.anthropic.com" },
   { folder: "openai", variable: "OPENAI_BASE_URL", url: "https://api.openai.com/v1" },
